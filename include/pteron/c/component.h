@@ -25,8 +25,6 @@ typedef struct pteron_component {
   size_t kernel_count;
   const pteron_backend* const* backends; /* [backend_count] */
   size_t backend_count;
-  /* An `optimizer` table or null; set by libpteron_kernels.so alone (see the runtime's optimizer hooks). */
-  const void* optimizer;
   /* Written by the registry; zero-initialised by the library. */
   struct pteron_component* next;
   int32_t status;          /* a pteron_code: PTERON_OK when registered */

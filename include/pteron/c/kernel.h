@@ -45,7 +45,7 @@ typedef struct pteron_kernel {
   int32_t reserved;
   pteron_kernel_fn fn;
   pteron_kernel_prepare_fn prepare; /* or null */
-  void (*destroy)(void* state);     /* frees what `prepare` made; null if `prepare` is */
+  void (*destroy)(void* state);     /* or null: releases what is not in memory of pteron_kernel_allocate */
 } pteron_kernel;
 
 /* Records why the call fails and returns `code`, to be returned by the kernel. printf-style; the runtime adds the
@@ -60,6 +60,10 @@ PTERON_EXPORT int pteron_kernel_resize(pteron_kernel_context* context, pteron_te
 /* Scratch memory aligned to 64 bytes, freed when the call returns; null (and a recorded failure) when memory is short.
  * Reused between calls: cheap. */
 PTERON_EXPORT void* pteron_kernel_scratch(pteron_kernel_context* context, size_t bytes);
+
+/* Memory for what `prepare` makes: aligned to 64 bytes, lives as long as the plan and is counted in
+ * pteron_plan_shared_bytes(). Only during `prepare`; null (and a recorded failure) when memory is short. */
+PTERON_EXPORT void* pteron_kernel_allocate(pteron_kernel_context* context, size_t bytes);
 
 /* What `prepare` made, or null. */
 PTERON_EXPORT void* pteron_kernel_state(pteron_kernel_context* context);
