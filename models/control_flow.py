@@ -54,6 +54,8 @@ def cond_twice() -> Recipe:
 
 @program
 def map() -> Recipe:
+    """One loop with a body over the leading dimension."""
+
     def function(xs: Tensor, y: Tensor) -> Tensor:
         return map_over(lambda x, y: x * y + 1, xs, y)
 
@@ -91,11 +93,14 @@ class Recurrent(nn.Module):
 
 @program
 def scan_recurrent() -> Recipe:
+    """A recurrent cell with weights, unrolled by scan."""
     return single(Recurrent(4), (torch.zeros(2, 4), torch.randn(6, 2, 4)))
 
 
 @program
 def cond_in_map() -> Recipe:
+    """A condition inside a loop."""
+
     def function(xs: Tensor) -> Tensor:
         def body(x: Tensor) -> Tensor:
             return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,))

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import linecache
+from typing import Any
+
 import torch
+from executorch.exir.passes import MemoryPlanningPass
 from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
 from torch import Tensor, nn
 from torch.export import Dim
@@ -34,18 +38,18 @@ def add() -> Recipe:
 
 @program
 def linear() -> Recipe:
+    """A weight and a bias in the constant segment."""
     return single(nn.Linear(4, 3), (torch.randn(2, 4),))
 
 
 @program
 def conv() -> Recipe:
+    """Convolution, ReLU, max pooling."""
     model = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2))
     return single(model, (torch.randn(1, 2, 6, 6),))
 
 
 class ChannelsLast(nn.Module):
-    """Converts inside, so the file holds the dim-order operators."""
-
     def __init__(self):
         super().__init__()
         self.conv = nn.Conv2d(3, 4, 3, padding=1)
@@ -57,6 +61,7 @@ class ChannelsLast(nn.Module):
 
 @program
 def channels_last() -> Recipe:
+    """Converts to channels-last and back inside: the dim-order operators."""
     return single(ChannelsLast(), (torch.randn(1, 3, 5, 4),))
 
 
@@ -205,36 +210,44 @@ def _of_dtype(dtype: torch.dtype) -> Recipe:
 
 @program
 def double() -> Recipe:
+    """Multiply and add in float64, with a broadcast."""
     return _of_dtype(torch.float64)
 
 
 @program
 def half() -> Recipe:
+    """Multiply and add in float16, with a broadcast."""
     return _of_dtype(torch.float16)
 
 
 @program
 def bfloat16() -> Recipe:
+    """Multiply and add in bfloat16, with a broadcast."""
     return _of_dtype(torch.bfloat16)
 
 
 @program
 def int32() -> Recipe:
+    """Multiply and add in int32, with a broadcast."""
     return _of_dtype(torch.int32)
 
 
 @program
 def int64() -> Recipe:
+    """Multiply and add in int64, with a broadcast."""
     return _of_dtype(torch.int64)
 
 
 @program
 def uint8() -> Recipe:
+    """Multiply and add in uint8, with a broadcast."""
     return _of_dtype(torch.uint8)
 
 
 @program
 def boolean() -> Recipe:
+    """Bool tensors in and out."""
+
     def function(x: Tensor, y: Tensor):
         return torch.logical_and(x, y), (x != y).any()
 
@@ -251,3 +264,33 @@ def empty() -> Recipe:
         return torch.cat([x, x * 2], dim=0), x.sum(dim=0)
 
     return single(Call(function), (torch.zeros(0, 3),))
+
+
+TRACED_SOURCE = """
+import torch
+
+
+class Traced(torch.nn.Module):
+    def forward(self, x, y):
+        z = x * y
+        return z + 1
+"""
+
+
+@program
+def stack_trace() -> Recipe:
+    """Instructions carry the source lines they come from (of a file called traced_source.py)."""
+    namespace: dict[str, Any] = {"__name__": "traced_source"}
+    exec(compile(TRACED_SOURCE, "traced_source.py", "exec"), namespace)
+    lines = TRACED_SOURCE.splitlines(keepends=True)
+    linecache.cache["traced_source.py"] = (len(TRACED_SOURCE), None, lines, "traced_source.py")
+    inputs = (torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
+    return single(namespace["Traced"](), inputs, backend_options={"emit_stacktrace": True})
+
+
+@program
+def unplanned_inputs() -> Recipe:
+    """Memory of inputs and outputs is left to the caller."""
+    planning = MemoryPlanningPass(alloc_graph_input=False, alloc_graph_output=False)
+    inputs = (torch.tensor([1.0, 2.0, 3.0]), torch.tensor([10.0, 20.0, 30.0]))
+    return single(Add(), inputs, backend_options={"memory_planning_pass": planning})

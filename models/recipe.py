@@ -31,12 +31,15 @@ class Method:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A program to export. `backend_options` go to the exporter's ExecutorchBackendConfig as they are."""
+    """A program to export. `backend_options` go to the exporter's ExecutorchBackendConfig as they are.
+
+    `has_results` is false where running the file is not meant to give what eager PyTorch gives.
+    """
 
     methods: dict[str, Method]
     partitioner: Any = None
     backend_options: dict[str, Any] = field(default_factory=dict)
-    edge_passes: Sequence[Any] = ()
+    has_results: bool = True
 
 
 def single(module: nn.Module, example: Inputs, cases: Sequence[Inputs] = (), **rest: Any) -> Recipe:
@@ -50,8 +53,10 @@ _RECIPES: dict[str, Build] = {}
 
 
 def program(build: Build) -> Build:
-    """Decorator: the function's name becomes the program's name."""
+    """Decorator: the function's name becomes the program's name, its docstring what lists say of it."""
     name = build.__name__
+    if not build.__doc__:
+        raise ValueError(f"the recipe {name} does not say what it is for")
     if name in _RECIPES:
         raise ValueError(f"two recipes are called {name}")
     _RECIPES[name] = build
@@ -60,6 +65,14 @@ def program(build: Build) -> Build:
 
 def names() -> list[str]:
     return list(_RECIPES)
+
+
+def module_of(name: str) -> str:
+    return _RECIPES[name].__module__
+
+
+def purpose(name: str) -> str:
+    return " ".join((_RECIPES[name].__doc__ or "").split())
 
 
 def build(name: str) -> Recipe:

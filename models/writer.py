@@ -58,21 +58,19 @@ def export(recipe: Recipe) -> ExecutorchProgramManager:
     }
     edge = to_edge_transform_and_lower(
         exported,
-        transform_passes=list(recipe.edge_passes) or None,
         partitioner=[recipe.partitioner] if recipe.partitioner else None,
         compile_config=EdgeCompileConfig(_check_ir_validity=False),
     )
     return edge.to_executorch(ExecutorchBackendConfig(**recipe.backend_options))
 
 
-def write(recipe: Recipe, name: str, folder: Path, *, bundle: bool = True) -> list[Path]:
+def write(recipe: Recipe, name: str, folder: Path) -> list[Path]:
     """Writes NAME.pte, NAME's external data, and NAME.bpte; returns what was written.
 
     A case that a bundled program cannot hold (its outputs are tensors only, its inputs never strings)
     is written as NAME.METHOD.K.inputs.npz and NAME.METHOD.K.expected.npz with keys "0", "1", ...
     """
     folder.mkdir(parents=True, exist_ok=True)
-    cases = {key: eager_cases(method) for key, method in recipe.methods.items()}
     manager = export(recipe)
     program_path = folder / f"{name}.pte"
     program_path.write_bytes(manager.buffer)
@@ -80,7 +78,10 @@ def write(recipe: Recipe, name: str, folder: Path, *, bundle: bool = True) -> li
     before = set(folder.glob("*.ptd"))
     manager.write_tensor_data_to_file(str(folder))
     written += sorted(set(folder.glob("*.ptd")) - before)
-    if bundle and all(_fits_bundle(case) for method in cases.values() for case in method):
+    if not recipe.has_results:
+        return written
+    cases = {key: eager_cases(method) for key, method in recipe.methods.items()}
+    if all(_fits_bundle(case) for method in cases.values() for case in method):
         written.append(_write_bundle(manager, cases, folder / f"{name}.bpte"))
     else:
         written += write_arrays(cases, name, folder)
