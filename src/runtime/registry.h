@@ -26,9 +26,6 @@ const pteron_backend* find_backend(std::string_view id);
 // The registered (not refused) component of that name, or null. Any thread.
 const pteron_component* find_component(std::string_view name);
 
-// The optimizer's table, or null when no component brings one. Any thread.
-const void* find_optimizer();
-
 // The names of all registered backends, comma-separated, for messages. Any thread.
 std::string backend_names();
 

@@ -57,8 +57,9 @@ struct CallArgument {
   int32_t value = -1;  // index of the value in the method; used to tell whether a returned value is the out argument
 };
 
-// True when a value of that kind fits the argument. Int fits double and the other way round never; an argument that is
-// written accepts the placeholder kinds None, Int, Bool and Double when it is a scalar.
+// True when a value of that kind fits the argument. As in Python, int and bool fit a double and each other (files hold
+// a constant in the kind it had in Python, and pteron/kernel.h reads it as the parameter's); a double fits no int. A
+// scalar that is written may hold any scalar or none before. With kKindComputed at load, ask again while running.
 bool accepts(const Argument& argument, int32_t kind);
 
 // Checks number and kinds of a call's arguments. The exporter appends the returned value behind the arguments: the out
