@@ -99,18 +99,26 @@ function(pteron_component target component)
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pteron COMPONENT ${group} ${rest})
 endfunction()
 
-# pteron_test(NAME SOURCES... [LINK targets...]): a GoogleTest program registered with CTest.
+# pteron_test(NAME SOURCES... [LINK targets...] [THREADS]): a GoogleTest program registered with CTest. THREADS: it shares
+# objects between threads, so it is also run under ThreadSanitizer (target pteron_thread_tests, label `threads`).
 function(pteron_test name)
   if(NOT PTERON_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "THREADS" "" "LINK" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE PTERON_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+  if(arg_THREADS)
+    set_property(TEST ${name} APPEND PROPERTY LABELS threads)
+    if(NOT TARGET pteron_thread_tests)
+      add_custom_target(pteron_thread_tests)
+    endif()
+    add_dependencies(pteron_thread_tests ${name})
+  endif()
 endfunction()
 
 # pteron_fuzzer(NAME SOURCES... [LINK targets...]): a libFuzzer program in bin/; scripts/fuzz finds it by its name
