@@ -90,6 +90,7 @@ class SchemaParser {
     if (letter.size() != 1) return fail("a letter that names an alias set");
     out->alias = letter[0];
     out->written = take('!');
+    out->output = out->written && star_seen_;
     return expect(')');
   }
 

@@ -32,6 +32,7 @@ struct Argument {
   ArgumentType type = ArgumentType::kTensor;
   bool optional = false;  // "?": none is allowed
   bool written = false;   // "(a!)": the kernel writes it
+  bool output = false;    // written and behind the "*": an out argument, whose old content does not matter
   char alias = 0;         // the letter of "(a!)", else 0
 };
 
