@@ -71,7 +71,9 @@ endfunction()
 function(pteron_component target component)
   cmake_parse_arguments(arg "TEST_ONLY" "" "" ${ARGN})
   add_library(pteron::${component} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${component} INSTALL_RPATH "$ORIGIN")
+  # The same search path in the build tree: CMake would otherwise pad it with empty entries, which mean the current
+  # directory.
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${component} INSTALL_RPATH "$ORIGIN" BUILD_RPATH "$ORIGIN")
   target_compile_features(${target} INTERFACE cxx_std_17)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "SHARED_LIBRARY")
