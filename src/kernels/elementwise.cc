@@ -1,0 +1,742 @@
+#include "kernels/elementwise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "engine/copy.h"
+#include "engine/scalar_types.h"
+#include "kernels/parallel.h"
+
+namespace pteron::kernels {
+namespace {
+
+using engine::BFloat16;
+using engine::Half;
+
+// Below this many additions a second thread costs more than it brings.
+constexpr int64_t kGrain = 32768;
+
+template <class T>
+inline constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+// ---- Conversion of one value ----
+
+// A float to an integer as x86 does it: truncated, wrapped to the target's width; what does not fit 64 bits becomes
+// the smallest int64. Defined for every input.
+template <class To, class From>
+To float_to_integer(From value) {
+  constexpr From kLimit = static_cast<From>(9223372036854775808.0);
+  if constexpr (std::is_same_v<To, uint64_t>) {
+    if (value >= kLimit && value < 2 * kLimit) return static_cast<uint64_t>(value);
+  }
+  const int64_t wide = value >= -kLimit && value < kLimit ? static_cast<int64_t>(value) : INT64_MIN;
+  return static_cast<To>(wide);
+}
+
+template <class To, class From>
+To convert_value(From value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (kIsHalf<From>) {
+    return convert_value<To>(engine::to_float(value));
+  } else if constexpr (std::is_same_v<To, Half>) {
+    return engine::to_half(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, BFloat16>) {
+    return engine::to_bfloat16(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != From{0};
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    return float_to_integer<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// In memory a bool is a byte; any byte but 0 is true.
+template <class T>
+struct Stored {
+  using type = T;
+};
+template <>
+struct Stored<bool> {
+  using type = uint8_t;
+};
+
+template <class T>
+T read_value(const char* from) {
+  typename Stored<T>::type value;
+  std::memcpy(&value, from, sizeof(value));
+  if constexpr (std::is_same_v<T, bool>) return value != 0;
+  return static_cast<T>(value);
+}
+template <>
+Half read_value<Half>(const char* from) {
+  Half value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+template <>
+BFloat16 read_value<BFloat16>(const char* from) {
+  BFloat16 value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+template <class T>
+void write_value(char* to, T value) {
+  std::memcpy(to, &value, sizeof(value));
+}
+
+// The computing type for kBool is a byte that is 0 or 1.
+template <class C>
+using Computing = std::conditional_t<std::is_same_v<C, bool>, uint8_t, C>;
+
+template <class T, class C>
+void load_chunk(const char* from, int64_t stride, int64_t count, void* to) {
+  auto* values = static_cast<Computing<C>*>(to);
+  if (stride == static_cast<int64_t>(sizeof(T))) {
+    if constexpr (std::is_same_v<T, C> && !std::is_same_v<T, bool>) {
+      std::memcpy(values, from, static_cast<size_t>(count) * sizeof(T));
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      values[i] = static_cast<Computing<C>>(convert_value<C>(read_value<T>(from + i * int64_t{sizeof(T)})));
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    values[i] = static_cast<Computing<C>>(convert_value<C>(read_value<T>(from + i * stride)));
+  }
+}
+
+template <class T, class C>
+void store_chunk(const void* from, char* to, int64_t stride, int64_t count) {
+  const auto* values = static_cast<const Computing<C>*>(from);
+  if (stride == static_cast<int64_t>(sizeof(T))) {
+    if constexpr (std::is_same_v<T, C>) {
+      std::memcpy(to, values, static_cast<size_t>(count) * sizeof(T));
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      write_value<T>(to + i * int64_t{sizeof(T)}, convert_value<T>(static_cast<C>(values[i])));
+    }
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) write_value<T>(to + i * stride, convert_value<T>(static_cast<C>(values[i])));
+}
+
+// The engine converts whole runs of 16-bit floats with the CPU's own instructions.
+template <class T>
+void load_half(const char* from, int64_t stride, int64_t count, void* to) {
+  constexpr engine::Type kType = std::is_same_v<T, Half> ? engine::Type::kF16 : engine::Type::kBF16;
+  if (stride == static_cast<int64_t>(sizeof(T))) {
+    engine::convert(from, kType, to, engine::Type::kF32, count, engine::Parallel());
+  } else {
+    load_chunk<T, float>(from, stride, count, to);
+  }
+}
+
+template <class T>
+void store_half(const void* from, char* to, int64_t stride, int64_t count) {
+  constexpr engine::Type kType = std::is_same_v<T, Half> ? engine::Type::kF16 : engine::Type::kBF16;
+  if (stride == static_cast<int64_t>(sizeof(T))) {
+    engine::convert(from, engine::Type::kF32, to, kType, count, engine::Parallel());
+  } else {
+    store_chunk<T, float>(from, to, stride, count);
+  }
+}
+
+template <class C>
+LoadFn load_function(int dtype) {
+  switch (dtype) {
+    case PTERON_UINT8:
+      return &load_chunk<uint8_t, C>;
+    case PTERON_INT8:
+      return &load_chunk<int8_t, C>;
+    case PTERON_INT16:
+      return &load_chunk<int16_t, C>;
+    case PTERON_INT32:
+      return &load_chunk<int32_t, C>;
+    case PTERON_INT64:
+      return &load_chunk<int64_t, C>;
+    case PTERON_FLOAT16:
+      return std::is_same_v<C, float> ? &load_half<Half> : &load_chunk<Half, C>;
+    case PTERON_BFLOAT16:
+      return std::is_same_v<C, float> ? &load_half<BFloat16> : &load_chunk<BFloat16, C>;
+    case PTERON_FLOAT32:
+      return &load_chunk<float, C>;
+    case PTERON_FLOAT64:
+      return &load_chunk<double, C>;
+    case PTERON_BOOL:
+      return &load_chunk<bool, C>;
+    case PTERON_UINT16:
+      return &load_chunk<uint16_t, C>;
+    case PTERON_UINT32:
+      return &load_chunk<uint32_t, C>;
+    case PTERON_UINT64:
+      return &load_chunk<uint64_t, C>;
+    default:
+      return nullptr;
+  }
+}
+
+template <class C>
+StoreFn store_function(int dtype) {
+  switch (dtype) {
+    case PTERON_UINT8:
+      return &store_chunk<uint8_t, C>;
+    case PTERON_INT8:
+      return &store_chunk<int8_t, C>;
+    case PTERON_INT16:
+      return &store_chunk<int16_t, C>;
+    case PTERON_INT32:
+      return &store_chunk<int32_t, C>;
+    case PTERON_INT64:
+      return &store_chunk<int64_t, C>;
+    case PTERON_FLOAT16:
+      return std::is_same_v<C, float> ? &store_half<Half> : &store_chunk<Half, C>;
+    case PTERON_BFLOAT16:
+      return std::is_same_v<C, float> ? &store_half<BFloat16> : &store_chunk<BFloat16, C>;
+    case PTERON_FLOAT32:
+      return &store_chunk<float, C>;
+    case PTERON_FLOAT64:
+      return &store_chunk<double, C>;
+    case PTERON_BOOL:
+      return &store_chunk<bool, C>;
+    case PTERON_UINT16:
+      return &store_chunk<uint16_t, C>;
+    case PTERON_UINT32:
+      return &store_chunk<uint32_t, C>;
+    case PTERON_UINT64:
+      return &store_chunk<uint64_t, C>;
+    default:
+      return nullptr;
+  }
+}
+
+int native_dtype(Compute compute) {
+  switch (compute) {
+    case Compute::kInt:
+      return PTERON_INT64;
+    case Compute::kFloat:
+      return PTERON_FLOAT32;
+    case Compute::kDouble:
+      return PTERON_FLOAT64;
+    case Compute::kBool:
+      return PTERON_BOOL;
+  }
+  return PTERON_FLOAT32;
+}
+
+// ---- Streams: an operand as a sequence in the iteration's order ----
+
+struct Stream {
+  char* at = nullptr;
+  char* base = nullptr;
+  int64_t element = 0;  // bytes
+  int rank = 0;         // outermost first, neighbours merged where the steps allow
+  int64_t sizes[kMaxRank];
+  int64_t steps[kMaxRank];  // bytes
+  int64_t index[kMaxRank];
+
+  bool is_constant() const { return rank == 0; }
+
+  void append(int64_t size, int64_t step) {
+    if (rank > 0 && steps[rank - 1] == step * size) {
+      sizes[rank - 1] *= size;
+      steps[rank - 1] = step;
+      return;
+    }
+    sizes[rank] = size;
+    steps[rank] = step;
+    ++rank;
+  }
+
+  void finish() {
+    // All steps 0: the same element everywhere.
+    if (rank == 1 && steps[0] == 0) rank = 0;
+    at = base;
+    for (int dim = 0; dim < rank; ++dim) index[dim] = 0;
+  }
+
+  void seek(int64_t position) {
+    at = base;
+    for (int dim = rank - 1; dim >= 0; --dim) {
+      index[dim] = position % sizes[dim];
+      position /= sizes[dim];
+      at += index[dim] * steps[dim];
+    }
+  }
+
+  // How many elements lie ahead in the innermost run.
+  int64_t run() const { return sizes[rank - 1] - index[rank - 1]; }
+
+  void advance(int64_t count) {  // count <= run()
+    int dim = rank - 1;
+    index[dim] += count;
+    at += count * steps[dim];
+    while (index[dim] == sizes[dim] && dim > 0) {
+      at -= sizes[dim] * steps[dim];
+      index[dim] = 0;
+      --dim;
+      ++index[dim];
+      at += steps[dim];
+    }
+  }
+};
+
+// The order of the dimensions: as they lie in the out tensor's memory, those of size 1 left out.
+int iteration_order(const View& out, int* order) {
+  int count = 0;
+  for (int dim = 0; dim < out.rank; ++dim) {
+    if (out.sizes[dim] == 1) continue;
+    int place = count++;
+    const int64_t step = std::abs(out.strides[dim]);
+    while (place > 0 && std::abs(out.strides[order[place - 1]]) < step) {
+      order[place] = order[place - 1];
+      --place;
+    }
+    order[place] = dim;
+  }
+  return count;
+}
+
+Stream make_stream(const View& view, const int* order, int count) {
+  Stream stream;
+  stream.base = view.data;
+  stream.element = static_cast<int64_t>(pteron_dtype_size(view.dtype));
+  for (int i = 0; i < count; ++i) stream.append(view.sizes[order[i]], view.strides[order[i]] * stream.element);
+  stream.finish();
+  return stream;
+}
+
+struct Reader {
+  Stream stream;
+  LoadFn load = nullptr;
+  Compute compute = Compute::kFloat;
+  int narrowed = -1;  // round to this dtype after loading
+  bool direct = false;
+  bool filled = false;
+
+  void read(char* buffer, int64_t count) {
+    char* const start = buffer;
+    const int64_t width = compute_size(compute);
+    for (int64_t left = count; left > 0;) {
+      const int64_t take = std::min(left, stream.run());
+      load(stream.at, stream.steps[stream.rank - 1], take, buffer);
+      stream.advance(take);
+      buffer += take * width;
+      left -= take;
+    }
+    if (narrowed >= 0) narrow(narrowed, compute, start, count);
+  }
+
+  const void* next(char* buffer, int64_t count) {
+    if (stream.is_constant()) {
+      if (!filled) {
+        load(stream.base, 0, kChunk, buffer);
+        if (narrowed >= 0) narrow(narrowed, compute, buffer, kChunk);
+        filled = true;
+      }
+      return buffer;
+    }
+    if (direct && stream.run() >= count) {
+      const void* here = stream.at;
+      stream.advance(count);
+      return here;
+    }
+    read(buffer, count);
+    return buffer;
+  }
+};
+
+struct Writer {
+  Stream stream;
+  StoreFn store = nullptr;
+  Compute compute = Compute::kFloat;
+  int narrowed = -1;
+  bool direct = false;
+
+  // Where the next `count` results go: the tensor itself or `buffer`.
+  void* next(char* buffer, int64_t count) const {
+    return direct && (stream.is_constant() || stream.run() >= count) ? static_cast<void*>(stream.at) : buffer;
+  }
+
+  void commit(void* values, int64_t count) {
+    if (narrowed >= 0) narrow(narrowed, compute, values, count);
+    if (stream.is_constant()) {  // a single element
+      if (values != stream.at) store(values, stream.at, stream.element, 1);
+      return;
+    }
+    if (values == stream.at) {
+      stream.advance(count);
+      return;
+    }
+    const int64_t width = compute_size(compute);
+    const char* from = static_cast<const char*>(values);
+    while (count > 0) {
+      const int64_t take = std::min(count, stream.run());
+      store(from, stream.at, stream.steps[stream.rank - 1], take);
+      stream.advance(take);
+      from += take * width;
+      count -= take;
+    }
+  }
+};
+
+bool narrowing_matters(int from, int common) {
+  if (common < 0 || from == common) return false;
+  if (is_half(common)) return true;
+  if (!is_integral(common)) return false;
+  return !is_integral(from) || pteron_dtype_size(from) > pteron_dtype_size(common) || common == PTERON_BOOL ||
+         (pteron_dtype_size(from) == pteron_dtype_size(common));
+}
+
+template <class T>
+void wrap_integers(int64_t* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<int64_t>(static_cast<T>(values[i]));
+}
+
+// ---- Moving elements of one size without looking at them ----
+
+template <class T>
+void move_run(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, from + i * from_step, sizeof(T));
+    std::memcpy(to + i * to_step, &value, sizeof(T));
+  }
+}
+
+}  // namespace
+
+LoadFn find_load(int dtype, Compute compute) {
+  switch (compute) {
+    case Compute::kInt:
+      return load_function<int64_t>(dtype);
+    case Compute::kFloat:
+      return load_function<float>(dtype);
+    case Compute::kDouble:
+      return load_function<double>(dtype);
+    case Compute::kBool:
+      return load_function<bool>(dtype);
+  }
+  return nullptr;
+}
+
+StoreFn find_store(int dtype, Compute compute) {
+  switch (compute) {
+    case Compute::kInt:
+      return store_function<int64_t>(dtype);
+    case Compute::kFloat:
+      return store_function<float>(dtype);
+    case Compute::kDouble:
+      return store_function<double>(dtype);
+    case Compute::kBool:
+      return store_function<bool>(dtype);
+  }
+  return nullptr;
+}
+
+void narrow(int dtype, Compute compute, void* values, int64_t count) {
+  if (compute == Compute::kFloat) {
+    auto* floats = static_cast<float*>(values);
+    if (dtype == PTERON_FLOAT16) {
+      for (int64_t i = 0; i < count; ++i) floats[i] = engine::to_float(engine::to_half(floats[i]));
+    } else if (dtype == PTERON_BFLOAT16) {
+      for (int64_t i = 0; i < count; ++i) floats[i] = engine::to_float(engine::to_bfloat16(floats[i]));
+    }
+    return;
+  }
+  if (compute != Compute::kInt) return;
+  auto* integers = static_cast<int64_t*>(values);
+  switch (dtype) {
+    case PTERON_BOOL:
+      for (int64_t i = 0; i < count; ++i) integers[i] = integers[i] != 0;
+      break;
+    case PTERON_UINT8:
+      wrap_integers<uint8_t>(integers, count);
+      break;
+    case PTERON_INT8:
+      wrap_integers<int8_t>(integers, count);
+      break;
+    case PTERON_INT16:
+      wrap_integers<int16_t>(integers, count);
+      break;
+    case PTERON_UINT16:
+      wrap_integers<uint16_t>(integers, count);
+      break;
+    case PTERON_INT32:
+      wrap_integers<int32_t>(integers, count);
+      break;
+    case PTERON_UINT32:
+      wrap_integers<uint32_t>(integers, count);
+      break;
+    default:
+      break;
+  }
+}
+
+View view_of(const Tensor& tensor) {
+  View view;
+  view.data = static_cast<char*>(tensor.raw()->data);
+  view.dtype = tensor.dtype();
+  view.rank = tensor.rank();
+  view.unrounded = tensor.rank() == 0;
+  for (int dim = 0; dim < view.rank; ++dim) {
+    view.sizes[dim] = tensor.size(dim);
+    view.strides[dim] = tensor.stride(dim);
+  }
+  return view;
+}
+
+void set_contiguous_strides(View& view) {
+  int64_t stride = 1;
+  for (int dim = view.rank - 1; dim >= 0; --dim) {
+    view.strides[dim] = stride;
+    stride *= view.sizes[dim];
+  }
+}
+
+bool expand_view(View& view, const int64_t* sizes, int rank) {
+  if (view.rank > rank) return false;
+  const int missing = rank - view.rank;
+  for (int dim = rank - 1; dim >= 0; --dim) {
+    const int own = dim - missing;
+    if (own < 0 || (view.sizes[own] == 1 && sizes[dim] != 1)) {
+      view.strides[dim] = 0;
+    } else if (view.sizes[own] == sizes[dim]) {
+      view.strides[dim] = view.strides[own];
+    } else {
+      return false;
+    }
+    view.sizes[dim] = sizes[dim];
+  }
+  view.rank = rank;
+  return true;
+}
+
+void elementwise_views(const Operation& operation, const View& out, const View* inputs, int count,
+                       const Params& params) {
+  const int64_t total = out.numel();
+  if (total == 0) return;
+  int order[kMaxRank];
+  const int rank = iteration_order(out, order);
+
+  Writer writer;
+  writer.stream = make_stream(out, order, rank);
+  writer.compute = operation.out;
+  writer.store = find_store(out.dtype, operation.out);
+  writer.direct = out.dtype == native_dtype(operation.out) &&
+                  (rank == 0 || writer.stream.steps[writer.stream.rank - 1] == writer.stream.element);
+  if (operation.common >= 0 && operation.out != Compute::kBool &&
+      narrowing_matters(native_dtype(operation.out), operation.common) && out.dtype != operation.common) {
+    writer.narrowed = operation.common;
+  }
+
+  Reader readers[kMaxInputs];
+  for (int i = 0; i < count; ++i) {
+    Reader& reader = readers[i];
+    reader.stream = make_stream(inputs[i], order, rank);
+    reader.compute = operation.in[i];
+    reader.load = find_load(inputs[i].dtype, operation.in[i]);
+    const bool rounds = narrowing_matters(inputs[i].dtype, operation.common) && operation.in[i] != Compute::kBool;
+    if (rounds && !(inputs[i].unrounded && is_half(operation.common))) reader.narrowed = operation.common;
+    reader.direct = reader.narrowed < 0 && inputs[i].dtype == native_dtype(operation.in[i]) &&
+                    inputs[i].dtype != PTERON_BOOL && !reader.stream.is_constant() &&
+                    reader.stream.steps[reader.stream.rank - 1] == reader.stream.element;
+  }
+
+  const int64_t grain = std::max<int64_t>(kChunk, kGrain / operation.cost);
+  parallel_for(total, grain, [&](int64_t begin, int64_t end) {
+    alignas(64) char buffers[kMaxInputs + 1][kChunk * 8];
+    Reader own[kMaxInputs];
+    for (int i = 0; i < count; ++i) own[i] = readers[i];
+    Writer target = writer;
+    if (begin != 0) {
+      for (int i = 0; i < count; ++i) own[i].stream.seek(begin);
+      target.stream.seek(begin);
+    }
+    for (int64_t position = begin; position < end;) {
+      const int64_t take = std::min(kChunk, end - position);
+      const void* in[kMaxInputs];
+      for (int i = 0; i < count; ++i) in[i] = own[i].next(buffers[i], take);
+      void* result = target.next(buffers[kMaxInputs], take);
+      operation.fn(in, result, take, params);
+      target.commit(result, take);
+      position += take;
+    }
+  });
+}
+
+int resize_to_broadcast(KernelContext& context, Tensor& out, std::initializer_list<Operand> inputs) {
+  int64_t sizes[kMaxRank];
+  int rank = 0;
+  for (const Operand& input : inputs) {
+    if (input.is_tensor()) rank = std::max(rank, input.tensor().rank());
+  }
+  for (int dim = 0; dim < rank; ++dim) sizes[dim] = 1;
+  for (const Operand& input : inputs) {
+    if (!input.is_tensor()) continue;
+    const Tensor tensor = input.tensor();
+    const int missing = rank - tensor.rank();
+    for (int dim = 0; dim < tensor.rank(); ++dim) {
+      int64_t& size = sizes[dim + missing];
+      if (size == 1) {
+        size = tensor.size(dim);
+      } else {
+        PTERON_REQUIRE(context, tensor.size(dim) == 1 || tensor.size(dim) == size,
+                       "inputs do not broadcast: sizes %lld and %lld meet in dimension %d of the result",
+                       static_cast<long long>(size), static_cast<long long>(tensor.size(dim)), dim + missing);
+      }
+    }
+  }
+  return context.resize(out, IntList(sizes, static_cast<size_t>(rank)));
+}
+
+namespace {
+
+// A number as an operand: a view of one value of the computing type.
+View number_view(const Scalar& scalar, const Operation& operation, Compute compute, char* storage) {
+  View view;
+  view.data = storage;
+  view.dtype = native_dtype(compute);
+  view.unrounded = true;
+  switch (compute) {
+    case Compute::kInt: {
+      int64_t value = scalar.to_int();
+      if (operation.common >= 0) narrow(operation.common, compute, &value, 1);
+      write_value(storage, value);
+      break;
+    }
+    case Compute::kFloat:
+      write_value(storage, static_cast<float>(scalar.to_double()));
+      break;
+    case Compute::kDouble:
+      write_value(storage, scalar.to_double());
+      break;
+    case Compute::kBool:
+      write_value(storage, static_cast<uint8_t>(scalar.to_bool()));
+      break;
+  }
+  return view;
+}
+
+}  // namespace
+
+int elementwise(KernelContext& context, const Operation& operation, Tensor& out, std::initializer_list<Operand> inputs,
+                const Params& params) {
+  PTERON_PASS(resize_to_broadcast(context, out, inputs));
+  const View target = view_of(out);
+  View views[kMaxInputs];
+  alignas(8) char numbers[kMaxInputs][8];
+  int count = 0;
+  for (const Operand& input : inputs) {
+    views[count] = input.is_tensor() ? view_of(input.tensor())
+                                     : number_view(input.scalar(), operation, operation.in[count], numbers[count]);
+    expand_view(views[count], target.sizes, target.rank);
+    ++count;
+  }
+  elementwise_views(operation, target, views, count, params);
+  return PTERON_OK;
+}
+
+namespace {
+
+struct Same {
+  template <class T>
+  static T apply(T value, const Params&) {
+    return value;
+  }
+};
+
+// The computing type that carries every value of `from` to `to`.
+Compute carrier(int from) {
+  if (from == PTERON_UINT64) return Compute::kInt;
+  if (from == PTERON_BOOL) return Compute::kBool;
+  return compute_for(from);
+}
+
+void copy_converting(const View& dst, const View& src) {
+  Operation operation;
+  Compute compute = carrier(src.dtype);
+  if (src.dtype == PTERON_UINT64 && is_floating(dst.dtype)) compute = Compute::kDouble;
+  operation.set_compute(compute);
+  switch (compute) {
+    case Compute::kInt:
+      operation.fn = &chunk1<Same, int64_t, int64_t>;
+      break;
+    case Compute::kFloat:
+      operation.fn = &chunk1<Same, float, float>;
+      break;
+    case Compute::kDouble:
+      operation.fn = &chunk1<Same, double, double>;
+      break;
+    case Compute::kBool:
+      operation.fn = &chunk1<Same, uint8_t, uint8_t>;
+      break;
+  }
+  elementwise_views(operation, dst, &src, 1, Params());
+}
+
+// Elements of one dtype: they are moved, not looked at.
+void move_elements(const View& dst, const View& src) {
+  int order[kMaxRank];
+  const int rank = iteration_order(dst, order);
+  const int64_t bytes = static_cast<int64_t>(pteron_dtype_size(dst.dtype));
+  int64_t sizes[kMaxRank], from[kMaxRank], to[kMaxRank];
+  int merged = 0;
+  for (int i = 0; i < rank; ++i) {
+    const int dim = order[i];
+    const int64_t size = dst.sizes[dim], from_stride = src.strides[dim], to_stride = dst.strides[dim];
+    if (merged > 0 && from[merged - 1] == from_stride * size && to[merged - 1] == to_stride * size) {
+      sizes[merged - 1] *= size;
+      from[merged - 1] = from_stride;
+      to[merged - 1] = to_stride;
+    } else {
+      sizes[merged] = size;
+      from[merged] = from_stride;
+      to[merged] = to_stride;
+      ++merged;
+    }
+  }
+  if (merged == 0) {
+    std::memmove(dst.data, src.data, static_cast<size_t>(bytes));
+    return;
+  }
+  if (merged == 1 && from[0] == 1 && to[0] == 1 && sizes[0] * bytes < (int64_t{1} << 20)) {
+    std::memmove(dst.data, src.data, static_cast<size_t>(sizes[0] * bytes));
+    return;
+  }
+  engine::strided_copy(src.data, from, dst.data, to, sizes, merged, static_cast<size_t>(bytes), runtime_pool());
+}
+
+}  // namespace
+
+void copy_view(const View& dst, const View& src) {
+  if (dst.numel() == 0 || (dst.data == src.data && dst.dtype == src.dtype && dst.numel() == 1)) return;
+  if (dst.dtype == src.dtype) {
+    move_elements(dst, src);
+  } else {
+    copy_converting(dst, src);
+  }
+}
+
+void fill_view(const View& dst, const Scalar& value) {
+  if (dst.numel() == 0) return;
+  Operation operation;
+  const Compute compute = dst.dtype == PTERON_BOOL ? Compute::kBool : compute_for(dst.dtype);
+  operation.set_compute(compute);
+  operation.fn = compute == Compute::kInt      ? &chunk1<Same, int64_t, int64_t>
+                 : compute == Compute::kFloat  ? &chunk1<Same, float, float>
+                 : compute == Compute::kDouble ? &chunk1<Same, double, double>
+                                               : &chunk1<Same, uint8_t, uint8_t>;
+  alignas(8) char storage[8];
+  View source = number_view(value, operation, compute, storage);
+  expand_view(source, dst.sizes, dst.rank);
+  elementwise_views(operation, dst, &source, 1, Params());
+}
+
+}  // namespace pteron::kernels
