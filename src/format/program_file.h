@@ -83,6 +83,12 @@ struct Delegate {
   std::vector<CompileSpec> specs;
 };
 
+// Where a planned buffer is to live.
+struct BufferDevice {
+  uint8_t type = 0;  // a pteron_device_type
+  int8_t index = 0;
+};
+
 struct Method {
   std::string_view name;
   std::string_view input_spec;
@@ -94,7 +100,8 @@ struct Method {
   std::vector<Chain> chains;
   std::vector<std::string> operators;  // "aten::add.out"; "executorch_prim::add.Scalar"
   std::vector<Delegate> delegates;
-  std::vector<uint64_t> buffer_bytes;  // entry k is memory id k + 1
+  std::vector<uint64_t> buffer_bytes;        // entry k is memory id k + 1
+  std::vector<BufferDevice> buffer_devices;  // as many
 };
 
 struct Segment {
