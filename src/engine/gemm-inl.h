@@ -182,6 +182,39 @@ static void pack_strip(const T* b, int64_t row_stride, int64_t col_stride, int64
   }
 }
 
+template <class T>
+static void copy_rows(const T* a, int64_t row_stride, int64_t col_stride, int64_t rows, int64_t k, T scale, T* dst,
+                      int64_t dst_stride) {
+  if (col_stride == 1) {
+    const Vec<T> factor = set1(scale);
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t p = 0; p < k; p += lanes<T>()) {
+        const int64_t n = k - p;
+        store_up_to(dst + i * dst_stride + p, load_up_to(a + i * row_stride + p, n) * factor, n);
+      }
+    }
+    return;
+  }
+  int64_t done = 0;  // columns that the blocks of four have copied
+  if constexpr (sizeof(T) == 4) {
+    if (row_stride == 1 && scale == 1) {
+      const int64_t whole_rows = rows / 4 * 4;
+      for (; done + 4 <= k; done += 4) {
+        const T* from = a + done * col_stride;
+        for (int64_t i = 0; i < whole_rows; i += 4) {
+          transpose4x4(from + i, col_stride, dst + i * dst_stride + done, dst_stride);
+        }
+        for (int64_t i = whole_rows; i < rows; ++i) {
+          for (int64_t p = 0; p < 4; ++p) dst[i * dst_stride + done + p] = from[i + p * col_stride];
+        }
+      }
+    }
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t p = done; p < k; ++p) dst[i * dst_stride + p] = a[i * row_stride + p * col_stride] * scale;
+  }
+}
+
 // Rows of B are added to C, Depth at a time: B is read as few long streams, which the hardware prefetches, instead
 // of as a short piece of every row; C stays in the first-level cache.
 template <class T, int Rows, int Depth>
@@ -328,7 +361,8 @@ static void gemv_dot(const GemvCall<T>& g) {
 
 template <class T>
 constexpr GemmTable<T> make_gemm_table() {
-  return {kIsaName, kTileRows, 2 * lanes<T>(), lanes<T>(), strip<T>, pack_strip<T>, gemv_rows<T>, gemv_dot<T>};
+  return {kIsaName,      kTileRows,    2 * lanes<T>(), lanes<T>(), strip<T>,
+          pack_strip<T>, copy_rows<T>, gemv_rows<T>,   gemv_dot<T>};
 }
 extern const GemmTable<float> gemm_table_f32;
 extern const GemmTable<double> gemm_table_f64;

@@ -65,15 +65,14 @@ T narrow(Accumulator<T> value) {
 
 // Copies rows [0, rows) x [0, k) with unit column stride in dst, converted to the accumulator and scaled.
 template <class T>
-void copy_rows(const MatrixView<T>& from, int64_t rows, int64_t k, Accumulator<T> scale, Accumulator<T>* dst,
-               int64_t dst_stride) {
-  for (int64_t i = 0; i < rows; ++i) {
-    const T* row = from.data + i * from.row_stride;
-    Accumulator<T>* to = dst + i * dst_stride;
-    if (from.col_stride == 1) {
-      for (int64_t p = 0; p < k; ++p) to[p] = widen(row[p]) * scale;
-    } else {
-      for (int64_t p = 0; p < k; ++p) to[p] = widen(row[p * from.col_stride]) * scale;
+void copy_rows(const GemmTable<Accumulator<T>>& table, const MatrixView<T>& from, int64_t rows, int64_t k,
+               Accumulator<T> scale, Accumulator<T>* dst, int64_t dst_stride) {
+  if constexpr (std::is_same_v<T, Accumulator<T>>) {
+    table.copy_rows(from.data, from.row_stride, from.col_stride, rows, k, scale, dst, dst_stride);
+  } else {
+    for (int64_t i = 0; i < rows; ++i) {
+      const T* row = from.data + i * from.row_stride;
+      for (int64_t p = 0; p < k; ++p) dst[i * dst_stride + p] = to_float(row[p * from.col_stride]) * scale;
     }
   }
 }
@@ -98,7 +97,7 @@ void pack_b_strip(const GemmTable<Accumulator<T>>& table, const MatrixView<T>& b
     Acc block[kRows * kMaxCols];
     for (int64_t p = 0; p < k; p += kRows) {
       const int64_t rows = std::min(kRows, k - p);
-      copy_rows(offset(from, p, 0), rows, n, Acc{1}, block, kMaxCols);
+      copy_rows(table, offset(from, p, 0), rows, n, Acc{1}, block, kMaxCols);
       table.pack_strip(block, kMaxCols, 1, rows, n, scale, dst + p * width);
     }
   }
@@ -197,7 +196,7 @@ void run_gemv(const Gemm<T>& g, Path path, void* scratch, const Parallel& parall
   call.lda = few.row_stride;
   if (gemv_copies(g, path)) {
     T* copy = static_cast<T*>(scratch);
-    copy_rows(few, call.m, g.k, g.alpha, copy, g.k);
+    copy_rows(table, few, call.m, g.k, g.alpha, copy, g.k);
     call.a = copy;
     call.lda = g.k;
   }
@@ -260,8 +259,8 @@ TilePlan<T> plan_tiles(const GemmTable<Accumulator<T>>& table, int64_t m, int64_
 
 // A strip of A as the micro-kernel reads it: in place when that is possible, else copied into `buffer`.
 template <class T>
-void take_a_strip(const Gemm<T>& g, int64_t row, int64_t rows, int64_t k0, int64_t depth, Accumulator<T> scale,
-                  Accumulator<T>* buffer, GemmStrip<Accumulator<T>>& s) {
+void take_a_strip(const Gemm<T>& g, const GemmTable<Accumulator<T>>& table, int64_t row, int64_t rows, int64_t k0,
+                  int64_t depth, Accumulator<T> scale, Accumulator<T>* buffer, GemmStrip<Accumulator<T>>& s) {
   if (g.packed_a != nullptr) {
     s.lda = padded_row(g.k);
     s.a = g.packed_a + row * s.lda + k0;
@@ -274,7 +273,7 @@ void take_a_strip(const Gemm<T>& g, int64_t row, int64_t rows, int64_t k0, int64
       return;
     }
   }
-  copy_rows(offset(g.a, row, k0), rows, depth, scale, buffer, kStripStride);
+  copy_rows(table, offset(g.a, row, k0), rows, depth, scale, buffer, kStripStride);
   s.lda = kStripStride;
   s.a = buffer;
 }
@@ -324,7 +323,7 @@ void wide_tile(const Gemm<T>& g, const GemmTable<T>& table, const T* packed_b, T
     s.clamp = k0 + s.k == k && clamps(g);
     for (int64_t i = 0; i < rows; i += plan.strip_rows) {
       s.rows = std::min(plan.strip_rows, rows - i);
-      if (k > 0) take_a_strip(g, row0 + i, s.rows, k0, s.k, a_scale, buffer, s);
+      if (k > 0) take_a_strip(g, table, row0 + i, s.rows, k0, s.k, a_scale, buffer, s);
       s.c = g.c + (row0 + i) * g.c_row_stride + col0;
       s.row_bias = g.row_bias != nullptr ? g.row_bias + row0 + i : nullptr;
       multiply_strip(table, s, packed_b, k, k0, col0, cols);
@@ -357,7 +356,7 @@ void narrow_tile(const Gemm<T>& g, const GemmTable<float>& table, const float* p
       s.k = std::min(depth, k - k0);
       s.accumulate = from_c0 || k0 > 0;
       s.clamp = k0 + s.k == k && clamps(g);
-      if (k > 0) take_a_strip(g, row0 + i, s.rows, k0, s.k, a_scale, buffer, s);
+      if (k > 0) take_a_strip(g, table, row0 + i, s.rows, k0, s.k, a_scale, buffer, s);
       s.c = block;
       s.row_bias = g.row_bias != nullptr ? g.row_bias + row0 + i : nullptr;
       multiply_strip(table, s, packed_b, k, k0, col0, cols);
@@ -493,7 +492,8 @@ size_t packed_a_bytes(int64_t m, int64_t k) {
 
 template <class T>
 void pack_a(const MatrixView<T>& a, int64_t m, int64_t k, Accumulator<T>* dst) {
-  if constexpr (!kIsInteger<T>) copy_rows(a, m, k, Accumulator<T>{1}, dst, padded_row(k));
+  if constexpr (!kIsInteger<T>)
+    copy_rows(gemm_table<Accumulator<T>>(active_isa()), a, m, k, Accumulator<T>{1}, dst, padded_row(k));
 }
 
 namespace isa_scalar {

@@ -67,6 +67,9 @@ struct GemmTable {
   void (*strip)(const GemmStrip<T>& s);
   // Packs columns [0, n) of a k x n matrix as one strip, n <= strip_cols, zeros up to the strip's width.
   void (*pack_strip)(const T* b, int64_t row_stride, int64_t col_stride, int64_t k, int64_t n, T scale, T* dst);
+  // dst[i * dst_stride + p] = a(i, p) * scale for rows x k.
+  void (*copy_rows)(const T* a, int64_t row_stride, int64_t col_stride, int64_t rows, int64_t k, T scale, T* dst,
+                    int64_t dst_stride);
   void (*gemv_rows)(const GemvCall<T>& g);  // B's column stride is 1
   void (*gemv_dot)(const GemvCall<T>& g);   // B's row stride is 1
 };
