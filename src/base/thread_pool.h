@@ -19,8 +19,10 @@ inline constexpr int kMaxThreads = 1024;
 // Calls `body` for ranges that cover [0, count) once, each at least `grain` long but the last, from several threads at
 // once; returns when all are done. Which thread gets which range differs from run to run: a body must compute each
 // index the same way whatever range it comes in. Runs inline when called from inside a body, while another caller has
-// the pool, when one thread is set, or when `count` <= `grain`. A body that throws has what it threw caught and logged:
-// the rest of that range is lost. Any thread.
+// the pool, when one thread is set, or when `count` <= `grain`. Any thread.
+//
+// A body should not throw. When it does, the rest of its range is not computed, and the caller's next
+// take_loop_failure() tells.
 void parallel_for(int64_t count, int64_t grain, RangeBody body, void* arg);
 
 template <class Body>
@@ -31,6 +33,11 @@ void parallel_for(int64_t count, int64_t grain, Body&& body) {
       count, grain, [](void* arg, int64_t begin, int64_t end) { (*static_cast<Plain*>(arg))(begin, end); },
       const_cast<void*>(static_cast<const void*>(&body)));
 }
+
+// PTERON_OK, or why a body of a loop that the calling thread ran since the last call did not finish:
+// PTERON_OUT_OF_MEMORY for std::bad_alloc, PTERON_INTERNAL for any other exception. Whoever called code that may use
+// loops asks afterwards.
+int take_loop_failure();
 
 // Threads that work on one loop, the caller's included; at least 1.
 int thread_count();
