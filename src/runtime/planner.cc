@@ -95,6 +95,12 @@ class AliasGroups {
   // True for a view that no instruction makes: it needs its address from the plan.
   bool is_silent_view(size_t tensor) const { return placed_[tensor]; }
   bool is_input(size_t tensor) const { return inputs_[tensor]; }
+  bool has_views(size_t tensor) const {
+    for (size_t i = 0; i < parent_.size(); ++i) {
+      if (i != tensor && root(static_cast<int32_t>(i)) == static_cast<int32_t>(tensor)) return true;
+    }
+    return false;
+  }
 
  private:
   void join(int32_t a, int32_t b) {
@@ -253,11 +259,33 @@ Status place_blocks(std::vector<Block>& blocks, uint64_t* arena_bytes) {
   return Status();
 }
 
+// Placements with nothing but their roots.
+Result<std::vector<Placement>> roots_of(const Graph& graph, const AliasGroups& groups) {
+  std::vector<Placement> placements(graph.tensors.size());
+  for (size_t i = 0; i < placements.size(); ++i) {
+    placements[i].root = groups.root(static_cast<int32_t>(i));
+    const format::Tensor& root = graph.tensors[static_cast<size_t>(placements[i].root)];
+    if (is_constant(root) && graph.tensors[i].bytes > root.bytes) {
+      return error(PTERON_INVALID_FILE,
+                   "tensor %zu of method '%s' is a view of constant %d but larger: %llu bytes of %llu", i,
+                   graph.name.c_str(), placements[i].root, static_cast<unsigned long long>(graph.tensors[i].bytes),
+                   static_cast<unsigned long long>(root.bytes));
+    }
+  }
+  return placements;
+}
+
 Result<MemoryPlan> plan_from_lifetimes(const Graph& graph, const AliasGroups& groups,
                                        const std::vector<Lifetime>& lifetimes) {
   MemoryPlan plan;
   plan.planner = PTERON_PLANNER_OWN;
-  plan.placements.resize(graph.tensors.size());
+  PTERON_ASSIGN(plan.placements, roots_of(graph, groups));
+  // A view may be larger than what it views until the step that makes it has run.
+  std::vector<uint64_t> group_bytes(graph.tensors.size());
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    uint64_t& bytes = group_bytes[static_cast<size_t>(plan.placements[i].root)];
+    bytes = std::max(bytes, graph.tensors[i].bytes);
+  }
   std::vector<Block> blocks;
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
     const format::Tensor& tensor = graph.tensors[i];
@@ -265,16 +293,16 @@ Result<MemoryPlan> plan_from_lifetimes(const Graph& graph, const AliasGroups& gr
     if (is_constant(tensor)) continue;
     if (!groups.is_root(i)) {
       placement.place = Place::kView;
-    } else if (groups.is_input(i) && !is_planned(tensor)) {
+    } else if (groups.is_input(i) && !is_planned(tensor) && !groups.has_views(i)) {
       placement.place = Place::kCaller;
     } else {
       placement.place = Place::kArena;
       placement.state = (lifetimes[i].state || has_initial_value(tensor)) && !groups.is_input(i);
       if (lifetimes[i].first > lifetimes[i].last) continue;  // never touched: any address will do
       uint64_t bytes = 0;
-      if (!checked_align(std::max<uint64_t>(tensor.bytes, 1), kAlignment, &bytes)) {
+      if (!checked_align(std::max<uint64_t>(group_bytes[i], 1), kAlignment, &bytes)) {
         return error(PTERON_OUT_OF_MEMORY, "tensor %zu needs %llu bytes, more than an address can hold", i,
-                     static_cast<unsigned long long>(tensor.bytes));
+                     static_cast<unsigned long long>(group_bytes[i]));
       }
       blocks.push_back({static_cast<int32_t>(i), bytes, lifetimes[i]});
     }
@@ -300,7 +328,7 @@ Result<MemoryPlan> plan_from_lifetimes(const Graph& graph, const AliasGroups& gr
 Result<MemoryPlan> plan_of_file(const Graph& graph, const AliasGroups& groups, const std::vector<Lifetime>& lifetimes) {
   MemoryPlan plan;
   plan.planner = PTERON_PLANNER_FILE;
-  plan.placements.resize(graph.tensors.size());
+  PTERON_ASSIGN(plan.placements, roots_of(graph, groups));
   std::vector<uint64_t> starts;
   for (const uint64_t bytes : graph.buffer_bytes) {
     starts.push_back(plan.arena_bytes);
@@ -317,9 +345,9 @@ Result<MemoryPlan> plan_of_file(const Graph& graph, const AliasGroups& groups, c
       placement.place = Place::kArena;
       placement.offset = starts[tensor.memory_id - 1] + tensor.memory_offset;
       placement.state = groups.is_root(i) && (lifetimes[i].state || has_initial_value(tensor)) && !groups.is_input(i);
-    } else if (!groups.is_root(i)) {
+    } else if (!groups.is_root(i) && tensor.bytes <= graph.tensors[static_cast<size_t>(placement.root)].bytes) {
       placement.place = Place::kView;
-    } else if (groups.is_input(i)) {
+    } else if (groups.is_input(i) && !groups.has_views(i)) {
       placement.place = Place::kCaller;
     } else if (lifetimes[i].first <= lifetimes[i].last) {
       return error(PTERON_INVALID_FILE,

@@ -23,6 +23,7 @@ struct Placement {
   Place place = Place::kConstant;
   uint64_t offset = 0;  // kArena
   bool state = false;   // kArena: keeps its content from run to run
+  int32_t root = -1;    // the tensor whose memory this one is a view of, or itself
 };
 
 struct MemoryPlan {
