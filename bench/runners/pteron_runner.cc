@@ -1,0 +1,58 @@
+// pteron_runner MODEL.pte SECONDS: loads and runs `forward`, prints figures as JSON.
+#include <pteron/pteron.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "measure.h"
+
+namespace {
+
+template <typename T>
+T need(pteron::Result<T> result) {
+  if (!result.ok()) {
+    std::fprintf(stderr, "%s\n", result.status().message());
+    std::exit(1);
+  }
+  return std::move(result).value();
+}
+
+void need(const pteron::Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s\n", status.message());
+  std::exit(1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  bench::Figures figures;
+  const auto start = bench::Clock::now();
+  pteron::Module module = need(pteron::Module::load(argv[1]));
+  pteron::Method* method = need(module.prepare("forward"));
+  figures.load_ms = bench::milliseconds(start, bench::Clock::now());
+
+  const pteron::MethodInfo info = need(module.program().find_method("forward"));
+  std::vector<std::vector<unsigned char>> storage;
+  uint32_t seed = 0;
+  for (const pteron::ValueInfo& input : info.inputs()) {
+    if (input.kind() != pteron::Kind::kTensor) return 3;
+    std::vector<unsigned char>& bytes = storage.emplace_back(input.bytes());
+    if (input.dtype() == pteron::DType::kFloat32)
+      bench::fill(reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float), ++seed);
+    const auto view = need(pteron::TensorView::of_bytes(bytes.data(), bytes.size(), input.dtype(), input.shape()));
+    need(method->set_input(storage.size() - 1, pteron::Value(view)));
+  }
+  const auto first = bench::Clock::now();
+  need(method->run());
+  figures.first_ms = bench::milliseconds(first, bench::Clock::now());
+  const auto output = need(method->outputs()[0].tensor());
+  if (output.dtype() == pteron::DType::kFloat32) {
+    for (const float value : need(output.data<float>())) figures.output_sum += std::fabs(static_cast<double>(value));
+  }
+  bench::repeat([&] { need(method->run()); }, std::atof(argv[2]), &figures);
+  bench::print(figures);
+}
