@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   const auto first = bench::Clock::now();
   need(method->run());
   figures.first_ms = bench::milliseconds(first, bench::Clock::now());
-  const auto output = need(method->outputs()[0].tensor());
+  const pteron::TensorView output = need(need(method->outputs()).tensor(0));
   if (output.dtype() == pteron::DType::kFloat32) {
     for (const float value : need(output.data<float>())) figures.output_sum += std::fabs(static_cast<double>(value));
   }
