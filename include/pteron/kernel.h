@@ -1,13 +1,15 @@
 // Writing operators in C++: a typed function becomes a record that the registry takes.
 //
-//   int scale(pteron::KernelContext& context, const pteron::Tensor& self, double factor, pteron::Tensor& out) {
+//   using namespace pteron::kernel;
+//   int scale(KernelContext& context, const Tensor& self, double factor, Tensor& out) {
 //     if (int code = context.resize(out, self.sizes())) return code;
 //     for (int64_t i = 0; i < self.numel(); ++i) out.data<float>()[i] = self.data<float>()[i] * float(factor);
 //     return PTERON_OK;
 //   }
 //   constexpr pteron_kernel kScale =
 //       PTERON_KERNEL("my::scale.out", "(Tensor self, float factor, *, Tensor(a!) out) -> Tensor(a!)",
-//                     (pteron::Dtypes<PTERON_DTYPE_BIT(PTERON_FLOAT32), PTERON_DTYPE_BIT(PTERON_FLOAT32)>), scale);
+//                     (pteron::kernel::Dtypes<PTERON_DTYPE_BIT(PTERON_FLOAT32), PTERON_DTYPE_BIT(PTERON_FLOAT32)>),
+//                     scale);
 //
 // Parameters and their kinds in a schema:
 //   const Tensor&            Tensor                    Scalar            Scalar (int, float or bool)
@@ -38,6 +40,7 @@
 
 namespace pteron {
 inline namespace v1_0 {
+namespace kernel {  // what kernel authors see; the owning pteron::Tensor of applications is another class
 
 // A read-only list that belongs to the caller.
 template <typename T>
@@ -523,30 +526,32 @@ struct Unparenthesized<void(T)> {
 
 }  // namespace detail
 
+}  // namespace kernel
 }  // namespace v1_0
 }  // namespace pteron
 
 // A pteron_kernel for `function`: name "namespace::operator.overload", schema from its parenthesis on, masks as a
-// parenthesised (pteron::Dtypes<...>). A constant expression.
-#define PTERON_KERNEL(name, schema, masks, function)                                                              \
-  ([] {                                                                                                           \
-    static_assert(                                                                                                \
-        ::pteron::detail::schema_fits(schema, ::pteron::detail::Signature<decltype(&function)>::Types::letters),  \
-        "the function's parameters do not fit the schema of " name);                                              \
-    return ::pteron::detail::make_kernel<&function, ::pteron::detail::Unparenthesized<void masks>::type>(name,    \
-                                                                                                         schema); \
+// parenthesised (pteron::kernel::Dtypes<...>). A constant expression.
+#define PTERON_KERNEL(name, schema, masks, function)                                                                   \
+  ([] {                                                                                                                \
+    static_assert(::pteron::kernel::detail::schema_fits(                                                               \
+                      schema, ::pteron::kernel::detail::Signature<decltype(&function)>::Types::letters),               \
+                  "the function's parameters do not fit the schema of " name);                                         \
+    return ::pteron::kernel::detail::make_kernel<&function,                                                            \
+                                                 ::pteron::kernel::detail::Unparenthesized<void masks>::type>(name,    \
+                                                                                                              schema); \
   }())
 
 // The same with `prepare_function`: int(State**, KernelContext&, the parameters of `function`). It runs once when a
 // plan is made and may set the state to what context.make<State>() gives; `function` finds it in
 // context.state<State>(). Further memory comes from context.allocate().
-#define PTERON_PREPARED_KERNEL(name, schema, masks, function, prepare_function)                                       \
-  ([] {                                                                                                               \
-    static_assert(                                                                                                    \
-        ::pteron::detail::schema_fits(schema, ::pteron::detail::Signature<decltype(&function)>::Types::letters),      \
-        "the function's parameters do not fit the schema of " name);                                                  \
-    return ::pteron::detail::make_prepared_kernel<&function, &prepare_function,                                       \
-                                                  ::pteron::detail::Unparenthesized<void masks>::type>(name, schema); \
+#define PTERON_PREPARED_KERNEL(name, schema, masks, function, prepare_function)                                   \
+  ([] {                                                                                                           \
+    static_assert(::pteron::kernel::detail::schema_fits(                                                          \
+                      schema, ::pteron::kernel::detail::Signature<decltype(&function)>::Types::letters),          \
+                  "the function's parameters do not fit the schema of " name);                                    \
+    return ::pteron::kernel::detail::make_prepared_kernel<                                                        \
+        &function, &prepare_function, ::pteron::kernel::detail::Unparenthesized<void masks>::type>(name, schema); \
   }())
 
 // Returns a failure from a kernel unless `condition` holds: what was expected and found, printf-style.

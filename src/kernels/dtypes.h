@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "pteron/kernel.h"
+#include "kernels/kernel_types.h"
 
 namespace pteron::kernels {
 

@@ -12,9 +12,10 @@
 #include <atomic>
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 
 #include "kernels/dtypes.h"
-#include "pteron/kernel.h"
+#include "kernels/kernel_types.h"
 
 namespace pteron::kernels {
 
@@ -89,12 +90,25 @@ constexpr int64_t compute_size(Compute compute) {
 
 // ---- The loop ----------------------------------------------------------------------------------------------------
 
-// What an operator gets besides its operands.
+// What an operator gets besides its operands: up to three numbers in each computing type.
 struct Params {
-  double d0 = 0, d1 = 0, d2 = 0;
-  float f0 = 0, f1 = 0, f2 = 0;
-  int64_t i0 = 0, i1 = 0;
+  double doubles[3] = {0, 0, 0};
+  float floats[3] = {0, 0, 0};
+  int64_t integers[3] = {0, 0, 0};
   std::atomic<bool>* failed = nullptr;  // set for a division by zero and the like
+
+  void set(int index, const Scalar& value) {
+    doubles[index] = value.to_double();
+    floats[index] = static_cast<float>(doubles[index]);
+    integers[index] = value.to_int();
+  }
+  template <class T>
+  T get(int index) const {
+    if constexpr (std::is_same_v<T, float>) return floats[index];
+    if constexpr (std::is_same_v<T, double>) return doubles[index];
+    if constexpr (std::is_same_v<T, int64_t>) return integers[index];
+  }
+  void fail() const { failed->store(true, std::memory_order_relaxed); }
 };
 
 // out[i] = f(in[0][i], in[1][i], ...) for `count` packed elements. `out` may be one of the inputs.
