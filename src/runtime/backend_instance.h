@@ -10,6 +10,7 @@
 
 #include "pteron/c/backend.h"
 #include "pteron/result.h"
+#include "runtime/host.h"
 
 namespace pteron::runtime {
 
@@ -57,15 +58,16 @@ class BackendInstance {
   const pteron_backend* backend() const { return backend_; }
 
  private:
-  struct Memory;  // what the backend allocated for the handle's lifetime
-  BackendInstance(const pteron_backend* backend, const DelegateData* data);
+  BackendInstance(const pteron_backend* backend, const DelegateRequest& request);
+  Status init(const DelegateRequest& request);
 
   const pteron_backend* backend_;
   const DelegateData* data_;
-  void* handle_ = nullptr;
-  std::unique_ptr<Memory> memory_;
-  std::unique_ptr<Memory> temporary_;
   std::vector<BackendOption> options_;
+  BlockList lasting_;    // what the backend allocated for the handle
+  BlockList temporary_;  // and for the call that is under way
+  void* handle_ = nullptr;
+  bool made_ = false;  // init succeeded: the handle is the backend's to destroy, even a null one
 };
 
 // Sets a run-time option of a backend; PTERON_UNSUPPORTED when it has none, else what it answers.
