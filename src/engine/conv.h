@@ -3,7 +3,7 @@
 //   ConvShape s; s.batch = 1; s.in_channels = 64; s.out_channels = 64; s.in = {1, 56, 56};
 //   s.kernel = {1, 3, 3}; s.padding = {0, 1, 1};
 //   ConvPlan plan = conv_plan(s, ConvLayout::kNchw);
-//   conv_pack_weights(plan, weight, packed);                   // once; conv_packed_bytes(plan) bytes
+//   conv_pack_weights(plan, weight, packed);  // once, conv_packed_bytes(plan) bytes; if 0, packed is weight itself
 //   conv_run(plan, x, packed, bias, lo, hi, y, scratch, parallel);  // conv_scratch_bytes(plan, parallel) bytes
 //
 // All packed and scratch memory is aligned to 64 bytes by the caller.
@@ -65,6 +65,7 @@ struct ConvPlan {
 };
 
 ConvPlan conv_plan(const ConvShape& shape, ConvLayout layout);
+// 0: no packed form is needed, hand the weights themselves to conv_run as `packed`.
 size_t conv_packed_bytes(const ConvPlan& plan);
 void conv_pack_weights(const ConvPlan& plan, const float* weights, void* packed);
 size_t conv_scratch_bytes(const ConvPlan& plan, const Parallel& parallel);
