@@ -31,7 +31,10 @@ def data() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     split = train_test_split(
         pictures, digits.target, test_size=0.2, random_state=0, stratify=digits.target
     )
-    train, held, train_labels, held_labels = (torch.from_numpy(np.ascontiguousarray(a)) for a in split)
+    # numpy gives the channel axis, of size one, a stride of its own, which the exporter would take for a layout.
+    train, held, train_labels, held_labels = (
+        torch.from_numpy(part).clone(memory_format=torch.contiguous_format) for part in split
+    )
     return train, train_labels, held, held_labels
 
 

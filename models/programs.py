@@ -73,6 +73,13 @@ def channels_last_input() -> Recipe:
     return single(model, (example,))
 
 
+@program
+def one_channel() -> Recipe:
+    """The input's only channel has stride 1: dim order (0, 2, 1, 3), equal to contiguous, and a channels-last result."""
+    example = torch.randn(2, 1, 5, 4).as_strided((2, 1, 5, 4), (20, 1, 4, 1))
+    return single(nn.Conv2d(1, 3, 3, padding=1), (example,))
+
+
 class MutableCounter(nn.Module):
     """Counts its calls and adds up its inputs; starts from values that are not zero."""
 
