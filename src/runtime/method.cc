@@ -35,9 +35,9 @@ class ProgramData : public DelegateData {
  public:
   explicit ProgramData(const Program& program) : program_(program) {}
   bool named_data(std::string_view key, pteron_bytes* out) const override {
-    format::ByteView view;
-    if (!program_.named_data(key, &view)) return false;
-    *out = {view.data, view.size};
+    const format::ByteView* blob = program_.named_data(key);
+    if (blob == nullptr) return false;
+    *out = {blob->data, blob->size};
     return true;
   }
 
