@@ -1,5 +1,7 @@
 #include "kernels/dtypes.h"
 
+#include <cmath>
+
 namespace pteron::kernels {
 
 namespace {
@@ -72,6 +74,16 @@ Promotion& Promotion::add(const Scalar& scalar) {
 
 int Promotion::result() const {
   return combine(dimensioned_, combine(zero_dimensional_, number_));
+}
+
+bool scalar_fits(const Scalar& value, int dtype) {
+  if (!is_integral(dtype) || dtype == PTERON_BOOL) return true;
+  if (value.is_double() && !(std::fabs(value.to_double()) < 9223372036854775808.0)) return false;
+  if (dtype == PTERON_INT64 || dtype == PTERON_UINT64) return true;
+  const int bits = static_cast<int>(8 * pteron_dtype_size(dtype));
+  const int64_t number = value.to_int();
+  if (!is_unsigned(dtype)) return number >= -(int64_t{1} << (bits - 1)) && number < int64_t{1} << (bits - 1);
+  return number > -(int64_t{1} << bits) && number < int64_t{1} << bits;
 }
 
 int require_castable(KernelContext& context, int from, int to) {

@@ -72,6 +72,10 @@ constexpr bool can_cast(int from, int to) {
   return true;
 }
 
+// Whether a number may be stored in an element of `dtype`: the integers refuse what overflows them, except that a
+// negative number whose positive twin fits an unsigned dtype wraps around, as in PyTorch.
+bool scalar_fits(const Scalar& value, int dtype);
+
 // Fails unless can_cast().
 int require_castable(KernelContext& context, int from, int to);
 
