@@ -8,6 +8,7 @@
 
 #include "base/dynamic_library.h"
 #include "base/log.h"
+#include "runtime/primitives.h"
 
 namespace pteron::runtime {
 namespace {
@@ -16,8 +17,9 @@ constexpr const char* kLog = "registry";
 
 // Constant-initialised: components register from constructors of their libraries, before or after ours ran.
 constinit std::mutex registry_mutex;
-constinit pteron_component* first_component = nullptr;
-constinit pteron_component* last_component = nullptr;
+// The runtime's own operators are there from the start.
+constinit pteron_component* first_component = &primitives_component;
+constinit pteron_component* last_component = &primitives_component;
 
 // True when a record of `struct_size` bytes reaches past `member`.
 #define PTERON_HAS_MEMBER(record, type, member) \
@@ -180,7 +182,7 @@ void link(pteron_component* component, pteron_code status, const char* note) {
   component->status = status;
   component->status_note = note;
   component->next = nullptr;
-  (last_component == nullptr ? first_component : last_component->next) = component;
+  last_component->next = component;
   last_component = component;
 }
 
