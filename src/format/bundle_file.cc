@@ -4,9 +4,9 @@
 #include <cstring>
 #include <unordered_set>
 
+#include <bundled_program_generated.h>
 #include "base/error.h"
 #include "base/file.h"
-#include "bundled_program_generated.h"
 #include "format/constant_copies.h"
 #include "format/decode_budget.h"
 #include "format/flatbuffer_check.h"

@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
+#include <program_generated.h>
 #include "format/constant_copies.h"
 #include "format/constant_table.h"
 #include "format/decode_budget.h"
 #include "format/program_file.h"
 #include "format/segment_table.h"
-#include "program_generated.h"
 
 namespace pteron::format {
 

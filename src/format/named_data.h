@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include <program_generated.h>
 #include "format/program_file.h"
 #include "format/segment_table.h"
-#include "program_generated.h"
 
 namespace pteron::format {
 

@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include <program_generated.h>
 #include "base/error.h"
 #include "base/file.h"
 #include "format/constant_table.h"
@@ -11,7 +12,6 @@
 #include "format/named_data.h"
 #include "format/program_header.h"
 #include "format/segment_table.h"
-#include "program_generated.h"
 
 namespace pteron::format {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include <program_generated.h>
 #include "base/bytes.h"
 #include "format/program_file.h"
 #include "format/program_header.h"
-#include "program_generated.h"
 
 namespace pteron::format {
 

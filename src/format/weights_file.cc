@@ -4,10 +4,10 @@
 #include <cstring>
 #include <unordered_set>
 
+#include <flat_tensor_generated.h>
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "flat_tensor_generated.h"
 #include "format/constant_copies.h"
 #include "format/flatbuffer_check.h"
 #include "format/identifier.h"
