@@ -1,0 +1,3 @@
+#define PTERON_ISA_NAMESPACE isa_avx2
+#include "engine/elementwise-inl.h"
+#include "engine/rows-inl.h"
