@@ -178,6 +178,12 @@ class Method {
     inputs_[index] = std::move(input);
     return Status();
   }
+  // The same with a value that stays the caller's and in place until the last run that uses it.
+  Status set_input(size_t index, ValueView value) {
+    PTERON_TRY(Status::adopt(pteron_method_set_input(raw_, index, value.raw())));
+    inputs_[index].reset();
+    return Status();
+  }
 
   // Makes the runs that follow write tensor output `index` to the caller's memory. The view must stay in place until
   // the binding is undone; with set_resizable(true) it takes the output's sizes, else its own must fit.

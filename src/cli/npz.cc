@@ -54,7 +54,13 @@ class Archive {
     if (!range_fits(directory.offset, directory.size, bytes_.size())) refuse("its directory lies outside of the file");
     std::string_view rest = bytes_.substr(directory.offset, directory.size);
     std::vector<Member> list;
-    for (uint64_t i = 0; i < directory.entries; ++i) list.push_back(next_member(&rest));
+    uint64_t total = 0;
+    for (uint64_t i = 0; i < directory.entries; ++i) {
+      list.push_back(next_member(&rest));
+      if (!checked_add(total, list.back().size, &total) || total / kLargestRatio > bytes_.size()) {
+        refuse("its members announce more bytes than the file can hold");
+      }
+    }
     return list;
   }
 
