@@ -21,6 +21,10 @@ if(PTERON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic)
+# g++ 12 warns of overlapping copies inside std::string's own operator+ (GCC bug 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+endif()
 # One section a function costs nothing in a shared library and lets the linker drop what is not used.
 add_compile_options(-fdata-sections -ffunction-sections)
 add_link_options(LINKER:--gc-sections)
