@@ -80,19 +80,9 @@ int compare(KernelContext& context, const Tensor& self, const Tensor& other, Ten
   return elementwise(context, predicate<F, 2>(Promotion().add(self).add(other).result()), out, {self, other});
 }
 
-// The range of an integer dtype, as int64.
-bool holds(int dtype, int64_t value) {
-  int64_t wrapped = value;
-  narrow(dtype, Compute::kInt, &wrapped, 1);
-  return wrapped == value;
-}
-
 template <class F>
 int compare(KernelContext& context, const Tensor& self, const Scalar& other, Tensor& out) {
   const int common = Promotion().add(self).add(other).result();
-  PTERON_REQUIRE(context, is_floating(common) || common == PTERON_BOOL || holds(common, other.to_int()),
-                 "the number %lld does not fit the tensor's dtype %s", static_cast<long long>(other.to_int()),
-                 pteron_dtype_name(common));
   return elementwise(context, predicate<F, 2>(common), out, {self, other});
 }
 

@@ -8,6 +8,7 @@
 #include "engine/copy.h"
 #include "engine/scalar_types.h"
 #include "kernels/parallel.h"
+#include "kernels/stream.h"
 
 namespace pteron::kernels {
 namespace {
@@ -216,198 +217,9 @@ StoreFn store_function(int dtype) {
   }
 }
 
-int native_dtype(Compute compute) {
-  switch (compute) {
-    case Compute::kInt:
-      return PTERON_INT64;
-    case Compute::kFloat:
-      return PTERON_FLOAT32;
-    case Compute::kDouble:
-      return PTERON_FLOAT64;
-    case Compute::kBool:
-      return PTERON_BOOL;
-  }
-  return PTERON_FLOAT32;
-}
-
-// ---- Streams: an operand as a sequence in the iteration's order ----
-
-struct Stream {
-  char* at = nullptr;
-  char* base = nullptr;
-  int64_t element = 0;  // bytes
-  int rank = 0;         // outermost first, neighbours merged where the steps allow
-  int64_t sizes[kMaxRank];
-  int64_t steps[kMaxRank];  // bytes
-  int64_t index[kMaxRank];
-
-  bool is_constant() const { return rank == 0; }
-
-  void append(int64_t size, int64_t step) {
-    if (rank > 0 && steps[rank - 1] == step * size) {
-      sizes[rank - 1] *= size;
-      steps[rank - 1] = step;
-      return;
-    }
-    sizes[rank] = size;
-    steps[rank] = step;
-    ++rank;
-  }
-
-  void finish() {
-    // All steps 0: the same element everywhere.
-    if (rank == 1 && steps[0] == 0) rank = 0;
-    at = base;
-    for (int dim = 0; dim < rank; ++dim) index[dim] = 0;
-  }
-
-  void seek(int64_t position) {
-    at = base;
-    for (int dim = rank - 1; dim >= 0; --dim) {
-      index[dim] = position % sizes[dim];
-      position /= sizes[dim];
-      at += index[dim] * steps[dim];
-    }
-  }
-
-  // How many elements lie ahead in the innermost run.
-  int64_t run() const { return sizes[rank - 1] - index[rank - 1]; }
-
-  void advance(int64_t count) {  // count <= run()
-    int dim = rank - 1;
-    index[dim] += count;
-    at += count * steps[dim];
-    while (index[dim] == sizes[dim] && dim > 0) {
-      at -= sizes[dim] * steps[dim];
-      index[dim] = 0;
-      --dim;
-      ++index[dim];
-      at += steps[dim];
-    }
-  }
-};
-
-// The order of the dimensions: as they lie in the out tensor's memory, those of size 1 left out.
-int iteration_order(const View& out, int* order) {
-  int count = 0;
-  for (int dim = 0; dim < out.rank; ++dim) {
-    if (out.sizes[dim] == 1) continue;
-    int place = count++;
-    const int64_t step = std::abs(out.strides[dim]);
-    while (place > 0 && std::abs(out.strides[order[place - 1]]) < step) {
-      order[place] = order[place - 1];
-      --place;
-    }
-    order[place] = dim;
-  }
-  return count;
-}
-
-Stream make_stream(const View& view, const int* order, int count) {
-  Stream stream;
-  stream.base = view.data;
-  stream.element = static_cast<int64_t>(pteron_dtype_size(view.dtype));
-  for (int i = 0; i < count; ++i) stream.append(view.sizes[order[i]], view.strides[order[i]] * stream.element);
-  stream.finish();
-  return stream;
-}
-
-struct Reader {
-  Stream stream;
-  LoadFn load = nullptr;
-  Compute compute = Compute::kFloat;
-  int narrowed = -1;  // round to this dtype after loading
-  bool direct = false;
-  bool filled = false;
-
-  void read(char* buffer, int64_t count) {
-    char* const start = buffer;
-    const int64_t width = compute_size(compute);
-    for (int64_t left = count; left > 0;) {
-      const int64_t take = std::min(left, stream.run());
-      load(stream.at, stream.steps[stream.rank - 1], take, buffer);
-      stream.advance(take);
-      buffer += take * width;
-      left -= take;
-    }
-    if (narrowed >= 0) narrow(narrowed, compute, start, count);
-  }
-
-  const void* next(char* buffer, int64_t count) {
-    if (stream.is_constant()) {
-      if (!filled) {
-        load(stream.base, 0, kChunk, buffer);
-        if (narrowed >= 0) narrow(narrowed, compute, buffer, kChunk);
-        filled = true;
-      }
-      return buffer;
-    }
-    if (direct && stream.run() >= count) {
-      const void* here = stream.at;
-      stream.advance(count);
-      return here;
-    }
-    read(buffer, count);
-    return buffer;
-  }
-};
-
-struct Writer {
-  Stream stream;
-  StoreFn store = nullptr;
-  Compute compute = Compute::kFloat;
-  int narrowed = -1;
-  bool direct = false;
-
-  // Where the next `count` results go: the tensor itself or `buffer`.
-  void* next(char* buffer, int64_t count) const {
-    return direct && (stream.is_constant() || stream.run() >= count) ? static_cast<void*>(stream.at) : buffer;
-  }
-
-  void commit(void* values, int64_t count) {
-    if (narrowed >= 0) narrow(narrowed, compute, values, count);
-    if (stream.is_constant()) {  // a single element
-      if (values != stream.at) store(values, stream.at, stream.element, 1);
-      return;
-    }
-    if (values == stream.at) {
-      stream.advance(count);
-      return;
-    }
-    const int64_t width = compute_size(compute);
-    const char* from = static_cast<const char*>(values);
-    while (count > 0) {
-      const int64_t take = std::min(count, stream.run());
-      store(from, stream.at, stream.steps[stream.rank - 1], take);
-      stream.advance(take);
-      from += take * width;
-      count -= take;
-    }
-  }
-};
-
-bool narrowing_matters(int from, int common) {
-  if (common < 0 || from == common) return false;
-  if (is_half(common)) return true;
-  if (!is_integral(common)) return false;
-  return !is_integral(from) || pteron_dtype_size(from) > pteron_dtype_size(common) || common == PTERON_BOOL ||
-         (pteron_dtype_size(from) == pteron_dtype_size(common));
-}
-
 template <class T>
 void wrap_integers(int64_t* values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) values[i] = static_cast<int64_t>(static_cast<T>(values[i]));
-}
-
-// ---- Moving elements of one size without looking at them ----
-
-template <class T>
-void move_run(const char* from, int64_t from_step, char* to, int64_t to_step, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, from + i * from_step, sizeof(T));
-    std::memcpy(to + i * to_step, &value, sizeof(T));
-  }
 }
 
 }  // namespace
@@ -571,8 +383,7 @@ void elementwise_views(const Operation& operation, const View& out, const View* 
   });
 }
 
-int resize_to_broadcast(KernelContext& context, Tensor& out, std::initializer_list<Operand> inputs) {
-  int64_t sizes[kMaxRank];
+int broadcast_sizes(KernelContext& context, std::initializer_list<Operand> inputs, int64_t* sizes, int* out_rank) {
   int rank = 0;
   for (const Operand& input : inputs) {
     if (input.is_tensor()) rank = std::max(rank, input.tensor().rank());
@@ -593,6 +404,14 @@ int resize_to_broadcast(KernelContext& context, Tensor& out, std::initializer_li
       }
     }
   }
+  *out_rank = rank;
+  return PTERON_OK;
+}
+
+int resize_to_broadcast(KernelContext& context, Tensor& out, std::initializer_list<Operand> inputs) {
+  int64_t sizes[kMaxRank];
+  int rank = 0;
+  PTERON_PASS(broadcast_sizes(context, inputs, sizes, &rank));
   return context.resize(out, IntList(sizes, static_cast<size_t>(rank)));
 }
 

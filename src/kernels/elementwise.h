@@ -142,6 +142,9 @@ class Operand {
   Scalar scalar_ = Scalar(0);
 };
 
+// The sizes that the tensors broadcast to. Fails when they do not.
+int broadcast_sizes(KernelContext& context, std::initializer_list<Operand> inputs, int64_t* sizes, int* rank);
+
 // Gives `out` the broadcast sizes of the tensors. Fails when they do not broadcast.
 int resize_to_broadcast(KernelContext& context, Tensor& out, std::initializer_list<Operand> inputs);
 
