@@ -444,10 +444,10 @@ int guarded(pteron_kernel_context* context, Body&& body) noexcept {
   }
 }
 
-// Checks the arguments against the signature of `function` and calls use(values...).
-template <auto function, typename Use>
+// Checks the arguments against the signature and calls use(values...).
+template <typename Function, typename Use>
 int call_with(pteron_kernel_context* context, pteron_value* const* args, size_t count, Use&& use) noexcept {
-  using Described = Signature<decltype(function)>;
+  using Described = Signature<Function>;
   constexpr size_t arity = Described::Types::count;
   constexpr auto indices = std::make_index_sequence<arity>();
   if (count < arity) {
@@ -461,9 +461,10 @@ int call_with(pteron_kernel_context* context, pteron_value* const* args, size_t 
   });
 }
 
-template <auto function>
-int run(pteron_kernel_context* raw, pteron_value* const* args, size_t count) noexcept {
-  return call_with<function>(raw, args, count, [&](auto&... values) -> int {
+// One copy for all functions of a signature.
+template <typename Function>
+int run_function(Function function, pteron_kernel_context* raw, pteron_value* const* args, size_t count) noexcept {
+  return call_with<Function>(raw, args, count, [&](auto&... values) -> int {
     KernelContext context(raw, args);
     if constexpr (std::is_void_v<decltype(function(context, values...))>) {
       function(context, values...);
@@ -472,6 +473,11 @@ int run(pteron_kernel_context* raw, pteron_value* const* args, size_t count) noe
       return function(context, values...);
     }
   });
+}
+
+template <auto function>
+int run(pteron_kernel_context* raw, pteron_value* const* args, size_t count) noexcept {
+  return run_function(function, raw, args, count);
 }
 
 // The state that a preparing function makes: the target of its last parameter, State** .
@@ -485,7 +491,7 @@ struct StateOf<int (*)(State**, KernelContext&, Parameters...)> {
 template <auto function, auto prepare_function>
 int prepare(pteron_kernel_context* raw, pteron_value* const* args, size_t count, void** state) noexcept {
   using State = typename StateOf<decltype(prepare_function)>::type;
-  return call_with<function>(raw, args, count, [&](auto&... values) -> int {
+  return call_with<decltype(function)>(raw, args, count, [&](auto&... values) -> int {
     KernelContext context(raw, args);
     State* made = nullptr;
     const int code = prepare_function(&made, context, values...);
