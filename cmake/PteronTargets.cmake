@@ -46,12 +46,19 @@ if(PTERON_BUILD_FUZZERS)
 endif()
 
 # pteron_objects(NAME SOURCES... [LINK targets...]): an object library `pteron_NAME` whose includes are written from
-# src/.
+# src/. A release compiles it for size: libpteron.so is loaded by every process, and what counts there is in few files
+# (see pteron_hot_sources).
 function(pteron_objects name)
   cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
   add_library(pteron_${name} OBJECT ${arg_UNPARSED_ARGUMENTS})
   target_include_directories(pteron_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
   target_link_libraries(pteron_${name} PUBLIC ${arg_LINK})
+  target_compile_options(pteron_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+endfunction()
+
+# pteron_hot_sources(FILES...): files that run once for each instruction of a program, compiled for speed.
+function(pteron_hot_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
 endfunction()
 
 # A component registers itself and is never called by name, so a linker would leave it out; this keeps it in.
