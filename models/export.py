@@ -15,12 +15,14 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent
+# Sources that change no program.
+APART = {"environment.py", "export.py", "fixtures.py", "older_programs.py", "quiet.py", "verify_models.py"}
 
 
 def fingerprint() -> str:
     """Changes when a source in models/ or an installed package does."""
     digest = hashlib.sha256()
-    for path in sorted(SOURCES.glob("*.py")):
+    for path in sorted(path for path in SOURCES.glob("*.py") if path.name not in APART):
         digest.update(path.name.encode() + path.read_bytes())
     for line in sorted(f"{item.name}=={item.version}" for item in distributions()):
         digest.update(line.encode())
@@ -28,16 +30,18 @@ def fingerprint() -> str:
 
 
 class Cache:
-    """Remembers in the folder itself what each program was made from and which files it has."""
+    """Remembers in the folder itself which names there are, what each was made from and its files."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         self.path = folder / "made-from.json"
-        self.made = json.loads(self.path.read_text()) if self.path.is_file() else {}
         self.now = fingerprint()
+        found = json.loads(self.path.read_text()) if self.path.is_file() else {}
+        self.programs: dict[str, dict] = found.get("programs", {})
+        self.names: list[str] = found.get("names", []) if found.get("from") == self.now else []
 
     def has(self, name: str) -> bool:
-        entry = self.made.get(name)
+        entry = self.programs.get(name)
         return (
             entry is not None
             and entry["from"] == self.now
@@ -45,15 +49,25 @@ class Cache:
         )
 
     def remember(self, name: str, files: list[Path]) -> None:
-        self.made[name] = {"from": self.now, "files": [file.name for file in files]}
-        self.path.write_text(json.dumps(self.made, indent=1, sort_keys=True))
+        self.programs[name] = {"from": self.now, "files": [file.name for file in files]}
+        self.save()
+
+    def all_names(self) -> list[str]:
+        if not self.names:
+            self.names = list(known())
+            self.save()
+        return self.names
+
+    def save(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        content = {"from": self.now, "names": self.names, "programs": self.programs}
+        self.path.write_text(json.dumps(content, indent=1, sort_keys=True))
 
 
-def export_missing(names: list[str], folder: Path) -> list[str]:
+def export_missing(names: list[str], cache: Cache) -> list[str]:
     """Exports what the folder lacks; returns the names that failed, each with its reason on stderr."""
-    cache = Cache(folder)
     wanted = [name for name in names if not cache.has(name)]
-    print(f"{len(names) - len(wanted)} of {len(names)} programs are up to date in {folder}", flush=True)
+    print(f"{len(names) - len(wanted)} of {len(names)} programs are up to date in {cache.folder}", flush=True)
     if not wanted:
         return []
     # The exporter takes seconds to import, so only when there is something to do.
@@ -61,12 +75,11 @@ def export_missing(names: list[str], folder: Path) -> list[str]:
     from models.quiet import quiet
 
     failed = []
-    folder.mkdir(parents=True, exist_ok=True)
     for name in wanted:
         start = time.monotonic()
         try:
             with quiet():
-                files = writer.write(recipe.build(name), name, folder)
+                files = writer.write(recipe.build(name), name, cache.folder)
         except Exception as error:  # one program's failure must not keep the others from being made
             print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
             failed.append(name)
@@ -79,11 +92,12 @@ def export_missing(names: list[str], folder: Path) -> list[str]:
 
 def known() -> dict[str, str]:
     """Names and purposes, in the order of the catalogue."""
-    from models import catalogue, recipe  # noqa: F401
     from models.quiet import quiet
 
     with quiet():
-        return {name: recipe.purpose(name) for name in recipe.names()}
+        from models import catalogue, recipe  # noqa: F401
+
+    return {name: recipe.purpose(name) for name in recipe.names()}
 
 
 def main() -> int:
@@ -98,12 +112,11 @@ def main() -> int:
         return 0
     if arguments.out is None:
         parser.error("--out FOLDER is needed")
-    names = arguments.names
-    if not names:
-        names = list(known())
-    elif unknown := set(names) - set(known()):
+    cache = Cache(arguments.out)
+    names = cache.all_names()
+    if unknown := set(arguments.names) - set(names):
         parser.error(f"no program is called {', '.join(sorted(unknown))}; see --list")
-    failed = export_missing(names, arguments.out)
+    failed = export_missing(arguments.names or names, cache)
     if failed:
         print(f"not exported: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

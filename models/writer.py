@@ -65,7 +65,7 @@ def export(recipe: Recipe) -> ExecutorchProgramManager:
 
 
 def write(recipe: Recipe, name: str, folder: Path) -> list[Path]:
-    """Writes NAME.pte, NAME's external data, and NAME.bpte; returns what was written.
+    """Writes NAME.pte, NAME.ptd where the recipe puts constants there, and NAME.bpte; returns what was written.
 
     A case that a bundled program cannot hold (its outputs are tensors only, its inputs never strings)
     is written as NAME.METHOD.K.inputs.npz and NAME.METHOD.K.expected.npz with keys "0", "1", ...
@@ -75,9 +75,8 @@ def write(recipe: Recipe, name: str, folder: Path) -> list[Path]:
     program_path = folder / f"{name}.pte"
     program_path.write_bytes(manager.buffer)
     written = [program_path]
-    before = set(folder.glob("*.ptd"))
     manager.write_tensor_data_to_file(str(folder))
-    written += sorted(set(folder.glob("*.ptd")) - before)
+    written += sorted(folder.glob(f"{name}.ptd"))
     if not recipe.has_results:
         return written
     cases = {key: eager_cases(method) for key, method in recipe.methods.items()}
