@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/copy.h"
+#include "engine/isa_parameterized.h"
 #include "engine/test_random.h"
 
 namespace pteron::engine {
@@ -86,15 +87,7 @@ std::vector<double> reference(const ConvShape& s, bool transposed, const std::ve
   return result;
 }
 
-class ConvTest : public testing::TestWithParam<Isa> {
- protected:
-  void SetUp() override {
-    before_ = active_isa();
-    ASSERT_TRUE(set_active_isa(GetParam()));
-  }
-  void TearDown() override { set_active_isa(before_); }
-  Isa before_ = Isa::kScalar;
-};
+class ConvTest : public IsaParameterized {};
 
 std::vector<double> as_double(const std::vector<float>& values) {
   return {values.begin(), values.end()};
@@ -326,8 +319,7 @@ TEST_P(ConvTest, GenericManyPixels) {
   check_generic<double>(s, false, 1, 1e-14);
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, ConvTest, testing::ValuesIn(supported_isas()),
-                         [](const auto& param) { return std::string(isa_name(param.param)); });
+PTERON_FOR_EACH_ISA(ConvTest);
 
 }  // namespace
 }  // namespace pteron::engine

@@ -42,15 +42,18 @@ void binary(Binary op, const float* a, const float* b, float* out, int64_t rows,
 namespace isa_scalar {
 extern const ElementwiseTable elementwise_table;
 extern const RowsTable rows_table;
+extern const CopyTable copy_table;
 }  // namespace isa_scalar
 #if defined(__x86_64__)
 namespace isa_avx2 {
 extern const ElementwiseTable elementwise_table;
 extern const RowsTable rows_table;
+extern const CopyTable copy_table;
 }  // namespace isa_avx2
 namespace isa_avx512 {
 extern const ElementwiseTable elementwise_table;
 extern const RowsTable rows_table;
+extern const CopyTable copy_table;
 }  // namespace isa_avx512
 #endif
 
@@ -70,6 +73,15 @@ const RowsTable& rows_table(Isa isa) {
 #endif
   (void)isa;
   return isa_scalar::rows_table;
+}
+
+const CopyTable& copy_table(Isa isa) {
+#if defined(__x86_64__)
+  if (isa == Isa::kAvx512) return isa_avx512::copy_table;
+  if (isa == Isa::kAvx2) return isa_avx2::copy_table;
+#endif
+  (void)isa;
+  return isa_scalar::copy_table;
 }
 
 }  // namespace pteron::engine

@@ -1,3 +1,4 @@
 #define PTERON_ISA_NAMESPACE isa_avx2
+#include "engine/copy-inl.h"
 #include "engine/elementwise-inl.h"
 #include "engine/rows-inl.h"

@@ -1,5 +1,5 @@
-// The vector functions under elementwise.cc, softmax.cc, norm.cc, reduce.cc and pool.cc, one table for each instruction
-// set.
+// The vector functions under elementwise.cc, softmax.cc, norm.cc, reduce.cc, pool.cc and copy.cc, one table for each
+// instruction set.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,16 @@ struct ElementwiseTable {
   void (*affine)(const float* a, const float* b, const float* c, int step, float* out, int64_t count);
 };
 
+struct CopyTable {
+  const char* isa;
+  // dst[j * dst_stride + i] = src[i * src_stride + j] for i < rows, j < cols; 4-byte elements.
+  void (*transpose)(const float* src, int64_t src_stride, float* dst, int64_t dst_stride, int64_t rows, int64_t cols);
+  void (*half_to_float)(const uint16_t* src, float* dst, int64_t count);
+  void (*float_to_half)(const float* src, uint16_t* dst, int64_t count);
+  void (*bfloat16_to_float)(const uint16_t* src, float* dst, int64_t count);
+  void (*float_to_bfloat16)(const float* src, uint16_t* dst, int64_t count);
+};
+
 struct RowsTable {
   // One contiguous row.
   float (*max)(const float* in, int64_t count);
@@ -35,5 +45,6 @@ struct RowsTable {
 
 const ElementwiseTable& elementwise_table(Isa isa);
 const RowsTable& rows_table(Isa isa);
+const CopyTable& copy_table(Isa isa);
 
 }  // namespace pteron::engine

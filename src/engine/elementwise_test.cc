@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/elementwise_table.h"
+#include "engine/isa_parameterized.h"
 #include "engine/test_random.h"
 
 namespace pteron::engine {
@@ -19,15 +20,7 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 
-class ElementwiseTest : public testing::TestWithParam<Isa> {
- protected:
-  void SetUp() override {
-    before_ = active_isa();
-    ASSERT_TRUE(set_active_isa(GetParam()));
-  }
-  void TearDown() override { set_active_isa(before_); }
-  Isa before_ = Isa::kScalar;
-};
+class ElementwiseTest : public IsaParameterized {};
 
 // Distance of the neighbouring floats at `value`.
 double ulp(double value) {
@@ -243,8 +236,7 @@ TEST_P(ElementwiseTest, TableIsItsOwn) {
   EXPECT_STREQ(elementwise_table(GetParam()).isa, isa_name(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, ElementwiseTest, testing::ValuesIn(supported_isas()),
-                         [](const auto& param) { return std::string(isa_name(param.param)); });
+PTERON_FOR_EACH_ISA(ElementwiseTest);
 
 }  // namespace
 }  // namespace pteron::engine

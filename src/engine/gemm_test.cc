@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/copy.h"
+#include "engine/isa_parameterized.h"
 #include "engine/test_random.h"
 
 namespace pteron::engine {
@@ -152,15 +153,7 @@ void check(const Problem<T>& p, uint64_t seed, const Parallel& parallel, std::ve
   if (result != nullptr) *result = c;
 }
 
-class GemmTest : public testing::TestWithParam<Isa> {
- protected:
-  void SetUp() override {
-    before_ = active_isa();
-    ASSERT_TRUE(set_active_isa(GetParam()));
-  }
-  void TearDown() override { set_active_isa(before_); }
-  Isa before_ = Isa::kScalar;
-};
+class GemmTest : public IsaParameterized {};
 
 template <class T>
 Problem<T> random_problem(TestRandom& random) {
@@ -343,8 +336,7 @@ TEST(IntegerGemmTest, WrapsAround) {
   check_integers<int64_t>();
 }
 
-INSTANTIATE_TEST_SUITE_P(Isas, GemmTest, testing::ValuesIn(supported_isas()),
-                         [](const auto& param) { return std::string(isa_name(param.param)); });
+PTERON_FOR_EACH_ISA(GemmTest);
 
 }  // namespace
 }  // namespace pteron::engine

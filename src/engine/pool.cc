@@ -1,0 +1,278 @@
+#include "engine/pool.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "engine/conv_table.h"
+#include "engine/elementwise_table.h"
+
+namespace pteron::engine {
+namespace {
+
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
+// Floats of an input row, and of an output row, handled in one piece.
+constexpr int64_t kPiece = 1024;
+
+struct Window {
+  int64_t begin, end;  // taps whose input lies inside the image
+  int64_t start;       // input coordinate of tap 0, may be negative
+};
+
+Window window_of(const PoolShape& s, size_t d, int64_t o) {
+  Window w{};
+  w.start = o * s.stride[d] - s.padding[d];
+  const int64_t step = s.dilation[d];
+  w.begin = w.start >= 0 ? 0 : (-w.start + step - 1) / step;
+  const int64_t room = s.in[d] - w.start;
+  w.end = room <= 0 ? 0 : std::min(s.kernel[d], (room + step - 1) / step);
+  w.begin = std::min(w.begin, w.end);
+  return w;
+}
+
+bool beats(float x, float best) {
+  return x > best || (x != x && best == best);
+}
+
+// The definition, for indices and for rows that do not fit the pieces. Works on one channel with any pixel step.
+void max_plane_plain(const PoolShape& s, const float* in, float* out, int64_t* indices, int64_t step) {
+  for (int64_t oh = 0; oh < s.out[0]; ++oh) {
+    const Window h = window_of(s, 0, oh);
+    for (int64_t ow = 0; ow < s.out[1]; ++ow) {
+      const Window w = window_of(s, 1, ow);
+      float best = kLowest;
+      int64_t index = (h.start + h.begin * s.dilation[0]) * s.in[1] + w.start + w.begin * s.dilation[1];
+      for (int64_t kh = h.begin; kh < h.end; ++kh) {
+        for (int64_t kw = w.begin; kw < w.end; ++kw) {
+          const int64_t at = (h.start + kh * s.dilation[0]) * s.in[1] + w.start + kw * s.dilation[1];
+          if (beats(in[at * step], best)) {
+            best = in[at * step];
+            index = at;
+          }
+        }
+      }
+      const int64_t to = (oh * s.out[1] + ow) * step;
+      out[to] = best;
+      if (indices != nullptr) indices[to] = index;
+    }
+  }
+}
+
+struct Tables {
+  const ElementwiseTable& elementwise;
+  const ConvTable& conv;
+  void join(Binary op, float* into, const float* from, int64_t n) const {
+    elementwise.binary(op, into, from, 1, into, n, 1.0f, false);
+  }
+};
+
+// Input columns, from -padding on, that the windows of one output row reach over.
+int64_t reach(const PoolShape& s) {
+  return (s.out[1] - 1) * s.stride[1] + (s.kernel[1] - 1) * s.dilation[1] + 1;
+}
+
+bool fits_pieces(const PoolShape& s) {
+  return s.out[1] <= kPiece && reach(s) < 2 * kPiece && s.padding[1] + s.in[1] < 2 * kPiece;
+}
+
+// One output row of one NCHW plane: the window's rows are joined first, then shifted copies of the result.
+// The row between carries `fill` where the window leaves the image.
+void pool_row(const PoolShape& s, const Tables& tables, Binary op, float fill, const float* in, int64_t oh,
+              float* out) {
+  const Window h = window_of(s, 0, oh);
+  float row[2 * kPiece];
+  float column[kPiece + kVectorSlack];
+  const int64_t needed = reach(s);
+  const int64_t inside = std::min(s.in[1], std::max<int64_t>(0, needed - s.padding[1]));
+  std::fill(row, row + std::max(needed, s.padding[1] + inside) + 1, fill);
+  float* image = row + s.padding[1];
+  for (int64_t kh = h.begin; kh < h.end; ++kh) {
+    const float* from = in + (h.start + kh * s.dilation[0]) * s.in[1];
+    if (kh == h.begin) {
+      std::memcpy(image, from, static_cast<size_t>(inside) * sizeof(float));
+    } else {
+      tables.join(op, image, from, inside);
+    }
+  }
+  tables.conv.gather(row, s.stride[1], s.out[1], out);
+  for (int64_t kw = 1; kw < s.kernel[1]; ++kw) {
+    tables.conv.gather(row + kw * s.dilation[1], s.stride[1], s.out[1], column);
+    tables.join(op, out, column, s.out[1]);
+  }
+}
+
+// One output pixel of an NHWC image: channels side by side.
+void pool_pixel(const PoolShape& s, const Tables& tables, Binary op, float fill, const float* in, int64_t oh,
+                int64_t ow, float* out) {
+  const Window h = window_of(s, 0, oh);
+  const Window w = window_of(s, 1, ow);
+  bool first = true;
+  for (int64_t kh = h.begin; kh < h.end; ++kh) {
+    for (int64_t kw = w.begin; kw < w.end; ++kw) {
+      const int64_t y = h.start + kh * s.dilation[0];
+      const int64_t x = w.start + kw * s.dilation[1];
+      const float* from = in + (y * s.in[1] + x) * s.channels;
+      if (first) {
+        std::memcpy(out, from, static_cast<size_t>(s.channels) * sizeof(float));
+        first = false;
+      } else {
+        tables.join(op, out, from, s.channels);
+      }
+    }
+  }
+  if (first) std::fill(out, out + s.channels, fill);
+}
+
+int64_t plane_grain(const PoolShape& s) {
+  return 1 + 32768 / std::max<int64_t>(1, s.out[0] * s.out[1] * s.kernel[0] * s.kernel[1]);
+}
+
+// Elements that the average of one output pixel is divided by.
+float divisor_of(const PoolShape& s, int64_t oh, int64_t ow, bool count_include_pad, int64_t divisor) {
+  if (divisor != 0) return static_cast<float>(divisor);
+  int64_t count = 1;
+  const int64_t position[2] = {oh, ow};
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t start = position[d] * s.stride[d] - s.padding[d];
+    const int64_t end = std::min(start + s.kernel[d], s.in[d] + s.padding[d]);
+    const int64_t inside = std::min(end, s.in[d]) - std::max<int64_t>(start, 0);
+    count *= std::max<int64_t>(0, count_include_pad ? end - start : inside);
+  }
+  // A window of padding only has the sum 0.
+  return static_cast<float>(std::max<int64_t>(1, count));
+}
+
+float sum_window_plain(const PoolShape& s, const float* in, const Window& h, const Window& w) {
+  float sum = 0;
+  for (int64_t kh = h.begin; kh < h.end; ++kh) {
+    for (int64_t kw = w.begin; kw < w.end; ++kw) sum += in[(h.start + kh) * s.in[1] + w.start + kw];
+  }
+  return sum;
+}
+
+}  // namespace
+
+void max_pool2d(const PoolShape& s, ConvLayout layout, const float* in, float* out, int64_t* indices,
+                const Parallel& parallel) {
+  const Tables tables{elementwise_table(active_isa()), conv_table(active_isa())};
+  const int64_t in_plane = s.in[0] * s.in[1];
+  const int64_t out_plane = s.out[0] * s.out[1];
+  if (layout == ConvLayout::kNchw) {
+    const bool plain = indices != nullptr || !fits_pieces(s);
+    parallel_for(parallel, s.batch * s.channels, plane_grain(s), [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) {
+        float* to = out + c * out_plane;
+        if (plain) {
+          max_plane_plain(s, in + c * in_plane, to, indices != nullptr ? indices + c * out_plane : nullptr, 1);
+          continue;
+        }
+        for (int64_t oh = 0; oh < s.out[0]; ++oh) {
+          pool_row(s, tables, Binary::kMax, kLowest, in + c * in_plane, oh, to + oh * s.out[1]);
+        }
+      }
+    });
+    return;
+  }
+  if (indices != nullptr) {
+    parallel_for(parallel, s.batch * s.channels, plane_grain(s), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t batch = i / s.channels;
+        const int64_t c = i % s.channels;
+        const int64_t to = batch * out_plane * s.channels + c;
+        max_plane_plain(s, in + batch * in_plane * s.channels + c, out + to, indices + to, s.channels);
+      }
+    });
+    return;
+  }
+  parallel_for(parallel, s.batch * s.out[0], 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const float* image = in + i / s.out[0] * in_plane * s.channels;
+      for (int64_t ow = 0; ow < s.out[1]; ++ow) {
+        pool_pixel(s, tables, Binary::kMax, kLowest, image, i % s.out[0], ow, out + (i * s.out[1] + ow) * s.channels);
+      }
+    }
+  });
+}
+
+void avg_pool2d(const PoolShape& s, ConvLayout layout, const float* in, float* out, bool count_include_pad,
+                int64_t divisor, const Parallel& parallel) {
+  const Tables tables{elementwise_table(active_isa()), conv_table(active_isa())};
+  const int64_t in_plane = s.in[0] * s.in[1];
+  const int64_t out_plane = s.out[0] * s.out[1];
+  if (layout == ConvLayout::kNchw) {
+    const bool plain = !fits_pieces(s);
+    parallel_for(parallel, s.batch * s.channels, plane_grain(s), [&](int64_t begin, int64_t end) {
+      for (int64_t c = begin; c < end; ++c) {
+        for (int64_t oh = 0; oh < s.out[0]; ++oh) {
+          float* to = out + c * out_plane + oh * s.out[1];
+          if (!plain) pool_row(s, tables, Binary::kAdd, 0.0f, in + c * in_plane, oh, to);
+          for (int64_t ow = 0; ow < s.out[1]; ++ow) {
+            if (plain) to[ow] = sum_window_plain(s, in + c * in_plane, window_of(s, 0, oh), window_of(s, 1, ow));
+            to[ow] /= divisor_of(s, oh, ow, count_include_pad, divisor);
+          }
+        }
+      }
+    });
+    return;
+  }
+  parallel_for(parallel, s.batch * s.out[0], 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const float* image = in + i / s.out[0] * in_plane * s.channels;
+      for (int64_t ow = 0; ow < s.out[1]; ++ow) {
+        float* to = out + (i * s.out[1] + ow) * s.channels;
+        pool_pixel(s, tables, Binary::kAdd, 0.0f, image, i % s.out[0], ow, to);
+        const float count = divisor_of(s, i % s.out[0], ow, count_include_pad, divisor);
+        tables.elementwise.binary(Binary::kDiv, to, &count, 0, to, s.channels, 1.0f, false);
+      }
+    }
+  });
+}
+
+void adaptive_avg_pool2d(const PoolShape& s, ConvLayout layout, const float* in, float* out, const Parallel& parallel) {
+  const Tables tables{elementwise_table(active_isa()), conv_table(active_isa())};
+  const RowsTable& rows = rows_table(active_isa());
+  const int64_t in_plane = s.in[0] * s.in[1];
+  const int64_t out_plane = s.out[0] * s.out[1];
+  const auto begin_of = [&](size_t d, int64_t o) { return o * s.in[d] / s.out[d]; };
+  const auto end_of = [&](size_t d, int64_t o) { return ((o + 1) * s.in[d] + s.out[d] - 1) / s.out[d]; };
+  if (layout == ConvLayout::kNchw) {
+    parallel_for(parallel, s.batch * s.channels, 1 + 32768 / std::max<int64_t>(1, in_plane),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t c = begin; c < end; ++c) {
+                     const float* plane = in + c * in_plane;
+                     if (out_plane == 1) {
+                       out[c] = rows.sum(plane, in_plane) / static_cast<float>(in_plane);
+                       continue;
+                     }
+                     for (int64_t o = 0; o < out_plane; ++o) {
+                       const int64_t y0 = begin_of(0, o / s.out[1]), y1 = end_of(0, o / s.out[1]);
+                       const int64_t x0 = begin_of(1, o % s.out[1]), x1 = end_of(1, o % s.out[1]);
+                       float sum = 0;
+                       for (int64_t y = y0; y < y1; ++y) {
+                         for (int64_t x = x0; x < x1; ++x) sum += plane[y * s.in[1] + x];
+                       }
+                       out[c * out_plane + o] = sum / static_cast<float>((y1 - y0) * (x1 - x0));
+                     }
+                   }
+                 });
+    return;
+  }
+  parallel_for(parallel, s.batch * out_plane, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const float* image = in + i / out_plane * in_plane * s.channels;
+      const int64_t o = i % out_plane;
+      const int64_t y0 = begin_of(0, o / s.out[1]), y1 = end_of(0, o / s.out[1]);
+      const int64_t x0 = begin_of(1, o % s.out[1]), x1 = end_of(1, o % s.out[1]);
+      float* to = out + i * s.channels;
+      std::fill(to, to + s.channels, 0.0f);
+      for (int64_t y = y0; y < y1; ++y) {
+        for (int64_t x = x0; x < x1; ++x)
+          tables.join(Binary::kAdd, to, image + (y * s.in[1] + x) * s.channels, s.channels);
+      }
+      const float count = static_cast<float>((y1 - y0) * (x1 - x0));
+      tables.elementwise.binary(Binary::kDiv, to, &count, 0, to, s.channels, 1.0f, false);
+    }
+  });
+}
+
+}  // namespace pteron::engine
