@@ -1,14 +1,9 @@
-# What `cmake --install` puts in place beside the components: headers, the command, the package's configuration.
+# What `cmake --install` puts in place beside the components: headers and the package's configuration.
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pteron)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/pteron" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT pteron
   FILES_MATCHING PATTERN "*.h")
-if(TARGET pteron_cli)
-  file(RELATIVE_PATH bin_to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-  set_target_properties(pteron_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
-  install(TARGETS pteron_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT pteron)
-endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT pteron)
 
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/pteron-config.cmake.in" pteron-config.cmake
