@@ -380,18 +380,18 @@ void write_patch(const ConvPlan& plan, const float* image, int64_t group, int64_
   const int64_t channels = s.in_channels / s.groups;
   const int64_t oh = pixel / plan.out[2];
   const int64_t ow = pixel % plan.out[2];
-  int64_t tap = k0 / channels;
+  int64_t kh = k0 / channels / s.kernel[2];
+  int64_t kw = k0 / channels % s.kernel[2];
   int64_t channel = k0 % channels;
   // Neighbouring taps of a row are neighbours in memory too when nothing lies between them: they are copied as one run.
   const bool row_runs = s.groups == 1 && s.dilation[2] == 1;
   for (int64_t done = 0; done < depth;) {
-    const int64_t kh = tap / s.kernel[2];
-    const int64_t kw = tap % s.kernel[2];
     const int64_t y = oh * s.stride[1] - s.padding[1] + kh * s.dilation[1];
     const int64_t x = ow * s.stride[2] - s.padding[2] + kw * s.dilation[2];
     int64_t run_taps = 1;
     const bool inside = y >= 0 && y < s.in[1] && x >= 0 && x < s.in[2];
     if (inside && row_runs) run_taps = std::min(s.kernel[2] - kw, s.in[2] - x);
+    // Only the last run can be shorter than its taps, and then the loop ends.
     const int64_t run = std::min(run_taps * channels - channel, depth - done);
     if (inside) {
       std::memcpy(dst + done, image + (y * s.in[2] + x) * s.in_channels + group * channels + channel,
@@ -400,9 +400,12 @@ void write_patch(const ConvPlan& plan, const float* image, int64_t group, int64_
       std::memset(dst + done, 0, static_cast<size_t>(run) * sizeof(float));
     }
     done += run;
-    channel += run;
-    tap += channel / channels;
-    channel %= channels;
+    channel = 0;
+    kw += run_taps;
+    if (kw == s.kernel[2]) {
+      kw = 0;
+      ++kh;
+    }
   }
 }
 

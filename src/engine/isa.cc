@@ -4,6 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace pteron::engine {
 namespace {
@@ -39,6 +44,14 @@ Isa decide() {
   return chosen;
 }
 
+#if defined(__x86_64__)
+// clang 16 has no name for this one in __builtin_cpu_supports.
+bool has_f16c() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+#endif
+
 }  // namespace
 
 Isa active_isa() {
@@ -67,7 +80,7 @@ bool isa_supported(Isa isa) {
 #if defined(__x86_64__)
   // These ask the operating system (XCR0) as well as the CPU.
   if (isa == Isa::kAvx2) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
   }
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && isa_supported(Isa::kAvx2);

@@ -1,0 +1,20 @@
+# Run as: cmake -DNM=<nm> -DOBJECTS=<list> -P check_isolation.cmake
+# An object compiled for a special instruction set must not define weak symbols outside its namespace: the linker could keep
+# that copy of an inline function for the whole program, and it would stop on older CPUs.
+set(checked 0)
+foreach(object IN LISTS OBJECTS)
+  if(NOT object MATCHES "_(avx2|avx512)\\.cc\\.o$")
+    continue()
+  endif()
+  math(EXPR checked "${checked} + 1")
+  execute_process(COMMAND "${NM}" -C --defined-only "${object}" OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^\n]* [WVu] [^\n]*" weak "${symbols}")
+  foreach(symbol IN LISTS weak)
+    if(NOT symbol MATCHES "pteron::engine::isa_(avx2|avx512)::")
+      message(FATAL_ERROR "${object} defines a symbol that others share: ${symbol}")
+    endif()
+  endforeach()
+endforeach()
+if(checked EQUAL 0)
+  message(FATAL_ERROR "no object of a special instruction set was among: ${OBJECTS}")
+endif()
