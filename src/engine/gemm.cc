@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "engine/copy.h"
+#include "engine/elementwise_table.h"
 #include "engine/gemm_table.h"
 #include "engine/integer_gemm.h"
 #include "engine/slots.h"
@@ -41,6 +42,20 @@ int64_t packed_b_elements(const GemmTable<T>& table, int64_t k, int64_t n) {
   return k * ((n + table.lanes - 1) / table.lanes * table.lanes);
 }
 
+// Contiguous 16-bit floats to and from float.
+void widen_run(const Half* from, float* to, int64_t count) {
+  copy_table(active_isa()).half_to_float(reinterpret_cast<const uint16_t*>(from), to, count);
+}
+void widen_run(const BFloat16* from, float* to, int64_t count) {
+  copy_table(active_isa()).bfloat16_to_float(reinterpret_cast<const uint16_t*>(from), to, count);
+}
+void narrow_run(const float* from, Half* to, int64_t count) {
+  copy_table(active_isa()).float_to_half(from, reinterpret_cast<uint16_t*>(to), count);
+}
+void narrow_run(const float* from, BFloat16* to, int64_t count) {
+  copy_table(active_isa()).float_to_bfloat16(from, reinterpret_cast<uint16_t*>(to), count);
+}
+
 template <class T>
 float widen(T value) {
   return to_float(value);
@@ -52,17 +67,6 @@ double widen(double value) {
   return value;
 }
 
-template <class T>
-T narrow(Accumulator<T> value) {
-  if constexpr (std::is_same_v<T, Half>) {
-    return to_half(value);
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return to_bfloat16(value);
-  } else {
-    return value;
-  }
-}
-
 // Copies rows [0, rows) x [0, k) with unit column stride in dst, converted to the accumulator and scaled.
 template <class T>
 void copy_rows(const GemmTable<Accumulator<T>>& table, const MatrixView<T>& from, int64_t rows, int64_t k,
@@ -72,7 +76,14 @@ void copy_rows(const GemmTable<Accumulator<T>>& table, const MatrixView<T>& from
   } else {
     for (int64_t i = 0; i < rows; ++i) {
       const T* row = from.data + i * from.row_stride;
-      for (int64_t p = 0; p < k; ++p) dst[i * dst_stride + p] = to_float(row[p * from.col_stride]) * scale;
+      float* to = dst + i * dst_stride;
+      if (from.col_stride == 1) {
+        widen_run(row, to, k);
+      } else {
+        for (int64_t p = 0; p < k; ++p) to[p] = to_float(row[p * from.col_stride]);
+      }
+      if (scale == 1) continue;
+      for (int64_t p = 0; p < k; ++p) to[p] *= scale;
     }
   }
 }
@@ -91,14 +102,20 @@ void pack_b_strip(const GemmTable<Accumulator<T>>& table, const MatrixView<T>& b
   if constexpr (std::is_same_v<T, Acc>) {
     table.pack_strip(from.data, from.row_stride, from.col_stride, k, n, scale, dst);
   } else {
-    constexpr int64_t kRows = 32;
-    constexpr int64_t kMaxCols = 32;
+    constexpr int64_t kBlock = 32;  // rows at a time, and at least as many columns as a strip has
     const int64_t width = n > table.lanes ? table.strip_cols : table.lanes;
-    Acc block[kRows * kMaxCols];
-    for (int64_t p = 0; p < k; p += kRows) {
-      const int64_t rows = std::min(kRows, k - p);
-      copy_rows(table, offset(from, p, 0), rows, n, Acc{1}, block, kMaxCols);
-      table.pack_strip(block, kMaxCols, 1, rows, n, scale, dst + p * width);
+    Acc block[kBlock * kBlock];
+    for (int64_t p = 0; p < k; p += kBlock) {
+      const int64_t rows = std::min(kBlock, k - p);
+      const MatrixView<T> part = offset(from, p, 0);
+      if (part.row_stride == 1) {
+        // Columns are contiguous: they become the rows of the block.
+        copy_rows(table, MatrixView<T>{part.data, part.col_stride, 1}, n, rows, Acc{1}, block, kBlock);
+        table.pack_strip(block, 1, kBlock, rows, n, scale, dst + p * width);
+      } else {
+        copy_rows(table, part, rows, n, Acc{1}, block, kBlock);
+        table.pack_strip(block, kBlock, 1, rows, n, scale, dst + p * width);
+      }
     }
   }
 }
@@ -363,8 +380,7 @@ void narrow_tile(const Gemm<T>& g, const GemmTable<float>& table, const float* p
       k0 += s.k;
     } while (k0 < k);
     for (int64_t r = 0; r < s.rows; ++r) {
-      T* to = g.c + (row0 + i + r) * g.c_row_stride + col0;
-      for (int64_t j = 0; j < cols; ++j) to[j] = narrow<T>(block[r * kMaxTileCols + j]);
+      narrow_run(block + r * kMaxTileCols, g.c + (row0 + i + r) * g.c_row_stride + col0, cols);
     }
   }
 }
