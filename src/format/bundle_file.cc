@@ -16,6 +16,9 @@
 namespace pteron::format {
 namespace {
 
+// What exporters write today; older versions have the same tables.
+constexpr uint32_t kNewestVersion = 2;
+
 class CaseReader {
  public:
   explicit CaseReader(const Bytes& bytes) : copies_(bytes.size()), budget_(bytes.size()) {}
@@ -121,9 +124,9 @@ Result<BundleFile> read_bundle_file(Bytes bytes) {
   PTERON_TRY(check_identifier(bytes, "BP08", "a program with test cases (.bpte)"));
   PTERON_ASSIGN(const bpte::BundledProgram* root,
                 check_flatbuffer<bpte::BundledProgram>(bytes.data(), bytes.size(), "the bundle"));
-  if (root->version() != 0) {
-    return error(PTERON_UNSUPPORTED, "the bundle has format version %u, expected 0; it needs a newer Pteron",
-                 root->version());
+  if (root->version() > kNewestVersion) {
+    return error(PTERON_UNSUPPORTED, "the bundle has format version %u, expected at most %u; it needs a newer Pteron",
+                 root->version(), kNewestVersion);
   }
   BundleFile file;
   PTERON_ASSIGN(file.program, nested_program(bytes, *root));
