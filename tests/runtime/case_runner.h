@@ -5,7 +5,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "pteron/pteron.h"
 
@@ -74,6 +77,44 @@ inline void expect_outputs(const pteron_method* method, pteron_bundle* bundle, c
     if (got->kind == PTERON_KIND_INT) EXPECT_EQ(got->as.as_int, expected[i]->as.as_int) << where;
   }
 }
+
+// A program without cases: one instance of its method "forward", its tensor inputs set to zeros.
+class LoadedProgram {
+ public:
+  explicit LoadedProgram(const std::string& file) {
+    must(pteron::Status::adopt(pteron_program_load_file(program_path(file).c_str(), nullptr, &program)));
+    must(pteron::Status::adopt(pteron_plan_create(program, "forward", nullptr, &plan)));
+  }
+  LoadedProgram(const LoadedProgram&) = delete;
+  LoadedProgram& operator=(const LoadedProgram&) = delete;
+  ~LoadedProgram() {
+    if (method != nullptr) pteron_method_destroy(method);
+    if (plan != nullptr) pteron_plan_release(plan);
+    if (program != nullptr) pteron_program_release(program);
+  }
+
+  pteron::Status make_method() {
+    PTERON_TRY(pteron::Status::adopt(pteron_method_create(plan, nullptr, &method)));
+    const pteron_method_info& info = *pteron_plan_method_info(plan);
+    for (size_t i = 0; i < info.input_count; ++i) {
+      const pteron_value_info& input = *info.inputs[i];
+      pteron::Tensor zeros = must(pteron::Tensor::zeros(static_cast<pteron::DType>(input.dtype),
+                                                        pteron::Shape(input.sizes, static_cast<size_t>(input.rank))));
+      pteron_value value{};
+      value.kind = PTERON_KIND_TENSOR;
+      value.as.tensor = zeros.raw();
+      PTERON_TRY(pteron::Status::adopt(pteron_method_set_input(method, i, &value)));
+      inputs.push_back(std::move(zeros));
+    }
+    return pteron::Status();
+  }
+  pteron::Status run() { return pteron::Status::adopt(pteron_method_run(method, nullptr)); }
+
+  pteron_program* program = nullptr;
+  pteron_plan* plan = nullptr;
+  pteron_method* method = nullptr;
+  std::vector<pteron::Tensor> inputs;
+};
 
 // A bundle with one instance of one method.
 class Loaded {
