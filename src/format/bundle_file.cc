@@ -16,9 +16,6 @@
 namespace pteron::format {
 namespace {
 
-// What executorch 1.5 writes; earlier releases wrote smaller numbers for the same layout.
-constexpr uint32_t kNewestVersion = 2;
-
 // What exporters write today; older versions have the same tables.
 constexpr uint32_t kNewestVersion = 2;
 

@@ -98,7 +98,7 @@ class LoadedProgram {
     const pteron_method_info& info = *pteron_plan_method_info(plan);
     for (size_t i = 0; i < info.input_count; ++i) {
       const pteron_value_info& input = *info.inputs[i];
-      pteron::Tensor zeros = must(pteron::Tensor::zeros(static_cast<pteron::DType>(input.dtype),
+      pteron::Tensor zeros = must(pteron::Tensor::create(static_cast<pteron::DType>(input.dtype),
                                                         pteron::Shape(input.sizes, static_cast<size_t>(input.rank))));
       pteron_value value{};
       value.kind = PTERON_KIND_TENSOR;
