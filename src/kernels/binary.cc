@@ -256,9 +256,9 @@ int run(KernelContext& context, const Operation& operation, Tensor& out, const O
   return elementwise(context, operation, out, {a, b}, params);
 }
 
-template <class F>
+template <class F, engine::Binary op>
 int run_arithmetic(KernelContext& context, const Operand& a, const Operand& b, Tensor& out) {
-  return run(context, arithmetic<F, 2>(common_dtype(a, b)), out, a, b);
+  return run(context, with_engine<op>(arithmetic<F, 2>(common_dtype(a, b))), out, a, b);
 }
 
 template <class F>
@@ -270,12 +270,14 @@ int run_with_alpha(KernelContext& context, const Operand& a, const Operand& b, c
   }
   Params params;
   params.set(0, alpha);
-  return run(context, arithmetic<F, 2>(common), out, a, b, params);
+  constexpr engine::Binary op = std::is_same_v<F, Add> ? engine::Binary::kAdd : engine::Binary::kSub;
+  return run(context, with_engine<op>(arithmetic<F, 2>(common)), out, a, b, params);
 }
 
 template <class F>
 int run_floating(KernelContext& context, const Operand& a, const Operand& b, Tensor& out, int64_t cost = 1) {
   Operation operation = floating<F, 2>(floating_dtype(common_dtype(a, b)));
+  if constexpr (std::is_same_v<F, Divide>) operation = with_engine<engine::Binary::kDiv>(operation);
   operation.cost = cost;
   return run(context, operation, out, a, b);
 }
@@ -334,11 +336,11 @@ int rsub_scalar_out(KernelContext& context, const Tensor& self, Scalar other, Sc
 }
 
 int mul_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  return run_arithmetic<Multiply>(context, self, other, out);
+  return run_arithmetic<Multiply, engine::Binary::kMul>(context, self, other, out);
 }
 
 int mul_scalar_out(KernelContext& context, const Tensor& self, Scalar other, Tensor& out) {
-  return run_arithmetic<Multiply>(context, self, other, out);
+  return run_arithmetic<Multiply, engine::Binary::kMul>(context, self, other, out);
 }
 
 int div_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
@@ -390,11 +392,16 @@ int pow_tensor_scalar_out(KernelContext& context, const Tensor& self, Scalar exp
   PTERON_PASS(require_castable(context, common, out.dtype()));
   if (is_floating(common)) {
     const double power = exponent.to_double();
-    if (power == 2) return elementwise(context, floating<Square, 1>(common), out, {self});
+    if (power == 2)
+      return elementwise(context, with_engine<engine::Unary::kSquare>(floating<Square, 1>(common)), out, {self});
     if (power == 3) return elementwise(context, floating<Cube, 1>(common), out, {self});
-    if (power == 0.5) return elementwise(context, floating<SquareRoot, 1>(common), out, {self});
-    if (power == -0.5) return elementwise(context, floating<InverseSquareRoot, 1>(common), out, {self});
-    if (power == -1) return elementwise(context, floating<Inverse, 1>(common), out, {self});
+    if (power == 0.5)
+      return elementwise(context, with_engine<engine::Unary::kSqrt>(floating<SquareRoot, 1>(common)), out, {self});
+    if (power == -0.5)
+      return elementwise(context, with_engine<engine::Unary::kRsqrt>(floating<InverseSquareRoot, 1>(common)), out,
+                         {self});
+    if (power == -1)
+      return elementwise(context, with_engine<engine::Unary::kReciprocal>(floating<Inverse, 1>(common)), out, {self});
     if (power == -2) return elementwise(context, floating<InverseSquare, 1>(common), out, {self});
   } else {
     PTERON_REQUIRE(context, exponent.to_int() >= 0, "integers cannot be raised to the negative power %lld",
@@ -412,11 +419,11 @@ int pow_scalar_out(KernelContext& context, Scalar self, const Tensor& exponent, 
 }
 
 int maximum_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  return run_arithmetic<Maximum>(context, self, other, out);
+  return run_arithmetic<Maximum, engine::Binary::kMax>(context, self, other, out);
 }
 
 int minimum_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  return run_arithmetic<Minimum>(context, self, other, out);
+  return run_arithmetic<Minimum, engine::Binary::kMin>(context, self, other, out);
 }
 
 int atan2_out(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {

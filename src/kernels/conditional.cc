@@ -148,7 +148,11 @@ int clamp_out(KernelContext& context, const Tensor& self, std::optional<Scalar> 
                    bounds[i]->to_double(), pteron_dtype_name(common));
     if (is_integral(common)) narrow(common, Compute::kInt, &params.integers[i], 1);
   }
-  return elementwise(context, arithmetic<ClampNumbers, 1>(common), out, {self}, params);
+  Operation operation = arithmetic<ClampNumbers, 1>(common);
+  if (!is_nan(params.doubles[0]) && !is_nan(params.doubles[1])) {
+    operation = with_engine<engine::Unary::kClamp>(operation);
+  }
+  return elementwise(context, operation, out, {self}, params);
 }
 
 int clamp_tensor_out(KernelContext& context, const Tensor& self, std::optional<Tensor> min, std::optional<Tensor> max,

@@ -330,6 +330,70 @@ bool expand_view(View& view, const int64_t* sizes, int rank) {
   return true;
 }
 
+namespace {
+
+void run_range(const Operation& operation, Reader* readers, Writer& writer, int count, int64_t begin, int64_t end,
+               int64_t chunk, const Params& params) {
+  alignas(64) char buffers[kMaxInputs + 1][kChunk * 8];
+  for (int64_t position = begin; position < end;) {
+    const int64_t take = std::min(chunk, end - position);
+    const void* in[kMaxInputs];
+    for (int i = 0; i < count; ++i) in[i] = readers[i].next(buffers[i], take);
+    void* result = writer.next(buffers[kMaxInputs], take);
+    operation.fn(in, result, take, params);
+    writer.commit(result, take);
+    position += take;
+  }
+}
+
+bool is_run(const Reader& reader) {
+  return reader.direct && reader.stream.rank == 1;
+}
+
+// A contiguous operand with one that repeats: a number, a row or a column, in each of a few outer pieces. False when
+// the operands are of another kind.
+bool run_broadcast(engine::Binary op, Reader& a, Reader& b, const Writer& writer, int64_t total, const Params& params) {
+  if (writer.stream.rank != 1 || is_run(a) == is_run(b)) return false;
+  const bool swapped = !is_run(a);
+  Reader& repeated = swapped ? a : b;
+  if (repeated.compute != Compute::kFloat) return false;
+  const auto* whole = reinterpret_cast<const float*>((swapped ? b : a).stream.base);
+  auto* out = reinterpret_cast<float*>(writer.stream.base);
+  const float alpha = params.floats[0];
+  const engine::Parallel pool = runtime_pool();
+  const Stream& stream = repeated.stream;
+  if (stream.is_constant()) {
+    alignas(64) float value[kChunk];
+    repeated.next(reinterpret_cast<char*>(value), 1);
+    engine::binary(op, whole, value, out, 1, total, engine::Spread::kScalar, alpha, swapped, pool);
+    return true;
+  }
+  if (repeated.narrowed >= 0 || stream.element != 4 || repeated.load != find_load(PTERON_FLOAT32, Compute::kFloat)) {
+    return false;
+  }
+  if (stream.rank != 2 && stream.rank != 3) return false;
+  const int row_dim = stream.rank - 2, col_dim = stream.rank - 1;
+  const int64_t rows = stream.sizes[row_dim], cols = stream.sizes[col_dim];
+  engine::Spread spread;
+  if (stream.steps[row_dim] == 0 && stream.steps[col_dim] == 4) {
+    spread = engine::Spread::kCol;
+  } else if (stream.steps[row_dim] == 4 && stream.steps[col_dim] == 0) {
+    spread = engine::Spread::kRow;
+  } else {
+    return false;
+  }
+  const int64_t pieces = stream.rank == 3 ? stream.sizes[0] : 1;
+  if (pieces > 1 && rows * cols < 64) return false;
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    const auto* values = reinterpret_cast<const float*>(stream.base + (stream.rank == 3 ? piece * stream.steps[0] : 0));
+    engine::binary(op, whole + piece * rows * cols, values, out + piece * rows * cols, rows, cols, spread, alpha,
+                   swapped, pool);
+  }
+  return true;
+}
+
+}  // namespace
+
 void elementwise_views(const Operation& operation, const View& out, const View* inputs, int count,
                        const Params& params) {
   const int64_t total = out.numel();
@@ -361,9 +425,21 @@ void elementwise_views(const Operation& operation, const View& out, const View* 
                     reader.stream.steps[reader.stream.rank - 1] == reader.stream.element;
   }
 
+  if (operation.engine_binary.has_value() && count == 2 && writer.direct && writer.narrowed < 0 &&
+      run_broadcast(*operation.engine_binary, readers[0], readers[1], writer, total, params)) {
+    return;
+  }
+  // Without copies there is no reason to go by chunks.
+  bool all_direct = writer.direct && writer.stream.rank == 1;
+  for (int i = 0; i < count; ++i) all_direct = all_direct && readers[i].direct && readers[i].stream.rank == 1;
+  const int64_t chunk = all_direct ? total : kChunk;
+
   const int64_t grain = std::max<int64_t>(kChunk, kGrain / operation.cost);
+  if (total <= grain) {
+    run_range(operation, readers, writer, count, 0, total, chunk, params);
+    return;
+  }
   parallel_for(total, grain, [&](int64_t begin, int64_t end) {
-    alignas(64) char buffers[kMaxInputs + 1][kChunk * 8];
     Reader own[kMaxInputs];
     for (int i = 0; i < count; ++i) own[i] = readers[i];
     Writer target = writer;
@@ -371,15 +447,7 @@ void elementwise_views(const Operation& operation, const View& out, const View* 
       for (int i = 0; i < count; ++i) own[i].stream.seek(begin);
       target.stream.seek(begin);
     }
-    for (int64_t position = begin; position < end;) {
-      const int64_t take = std::min(kChunk, end - position);
-      const void* in[kMaxInputs];
-      for (int i = 0; i < count; ++i) in[i] = own[i].next(buffers[i], take);
-      void* result = target.next(buffers[kMaxInputs], take);
-      operation.fn(in, result, take, params);
-      target.commit(result, take);
-      position += take;
-    }
+    run_range(operation, own, target, count, begin, end, chunk, params);
   });
 }
 

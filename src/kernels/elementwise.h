@@ -12,8 +12,10 @@
 #include <atomic>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <type_traits>
 
+#include "engine/elementwise.h"
 #include "kernels/dtypes.h"
 #include "kernels/kernel_types.h"
 
@@ -124,6 +126,8 @@ struct Operation {
   // round, narrower integers wrap. Negative: nothing but the computing type.
   int common = -1;
   int64_t cost = 1;  // of one element, in additions: decides when threads are worth it
+  // Set when `fn` is the engine's function on floats: then broadcast operands need no copies either.
+  std::optional<engine::Binary> engine_binary;
 
   void set_compute(Compute compute) { in[0] = in[1] = in[2] = out = compute; }
 };
@@ -187,6 +191,35 @@ constexpr ChunkFn chunk_function() {
   if constexpr (arity == 1) return &chunk1<F, In, Out>;
   if constexpr (arity == 2) return &chunk2<F, In, Out>;
   if constexpr (arity == 3) return &chunk3<F, In, Out>;
+}
+
+// The engine's vector code as chunk functions; parameters are the floats of Params.
+template <engine::Unary op>
+void engine_chunk1(const void* const* in, void* out, int64_t count, const Params& params) {
+  const engine::UnaryParams values{params.floats[0], params.floats[1], params.floats[2]};
+  engine::unary(op, static_cast<const float*>(in[0]), static_cast<float*>(out), count, values, engine::Parallel());
+}
+
+// floats[0] is alpha.
+template <engine::Binary op>
+void engine_chunk2(const void* const* in, void* out, int64_t count, const Params& params) {
+  engine::binary(op, static_cast<const float*>(in[0]), static_cast<const float*>(in[1]), static_cast<float*>(out), 1,
+                 count, engine::Spread::kFull, params.floats[0], false, engine::Parallel());
+}
+
+// Puts the engine's function in the place of the functor's when the operation computes in float.
+template <engine::Unary op>
+Operation with_engine(Operation operation) {
+  if (operation.in[0] == Compute::kFloat) operation.fn = &engine_chunk1<op>;
+  return operation;
+}
+template <engine::Binary op>
+Operation with_engine(Operation operation) {
+  if (operation.in[0] == Compute::kFloat) {
+    operation.fn = &engine_chunk2<op>;
+    operation.engine_binary = op;
+  }
+  return operation;
 }
 
 // An operator whose result is of the computing type, for any dtype.

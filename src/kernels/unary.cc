@@ -280,11 +280,64 @@ int floating_dtype(int dtype) {
   return is_floating(dtype) ? dtype : static_cast<int>(PTERON_FLOAT32);
 }
 
+// The engine's function for a functor, where it has one.
+template <class F>
+inline constexpr std::optional<engine::Unary> kEngine = std::nullopt;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Exponential> = engine::Unary::kExp;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Logarithm> = engine::Unary::kLog;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<HyperbolicTangent> = engine::Unary::kTanh;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Sigmoid> = engine::Unary::kSigmoid;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<SquareRoot> = engine::Unary::kSqrt;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<InverseSquareRoot> = engine::Unary::kRsqrt;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Reciprocal> = engine::Unary::kReciprocal;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<ErrorFunction> = engine::Unary::kErf;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<GeluErf> = engine::Unary::kGeluErf;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<GeluTanh> = engine::Unary::kGeluTanh;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Elu> = engine::Unary::kElu;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<LeakyRelu> = engine::Unary::kLeakyRelu;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Clamp> = engine::Unary::kClamp;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Absolute> = engine::Unary::kAbs;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Negative> = engine::Unary::kNeg;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Relu> = engine::Unary::kRelu;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Ceiling> = engine::Unary::kCeil;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Floor> = engine::Unary::kFloor;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<Truncate> = engine::Unary::kTrunc;
+template <>
+inline constexpr std::optional<engine::Unary> kEngine<RoundHalfToEven> = engine::Unary::kRound;
+
+template <class F>
+Operation accelerated(const Operation& operation) {
+  if constexpr (kEngine<F>.has_value()) {
+    return with_engine<*kEngine<F>>(operation);
+  } else {
+    return operation;
+  }
+}
+
 template <class F>
 int float_unary(KernelContext& context, const Tensor& self, Tensor& out, const Params& params = Params()) {
   const int common = floating_dtype(self.dtype());
   PTERON_PASS(require_castable(context, common, out.dtype()));
-  Operation operation = floating<F, 1>(common);
+  Operation operation = accelerated<F>(floating<F, 1>(common));
   operation.common = -1;  // integers go to float directly
   operation.cost = kFunctionCost;
   return elementwise(context, operation, out, {self}, params);
@@ -293,7 +346,7 @@ int float_unary(KernelContext& context, const Tensor& self, Tensor& out, const P
 template <class F>
 int same_unary(KernelContext& context, const Tensor& self, Tensor& out, const Params& params = Params()) {
   PTERON_PASS(require_castable(context, self.dtype(), out.dtype()));
-  return elementwise(context, arithmetic<F, 1>(self.dtype()), out, {self}, params);
+  return elementwise(context, accelerated<F>(arithmetic<F, 1>(self.dtype())), out, {self}, params);
 }
 
 template <class F>
