@@ -104,7 +104,7 @@ int describe(KernelContext& context, const Tensor& input, const Tensor& weight, 
                      "output_padding is %lld, expected less than the stride %lld or the dilation %lld",
                      number(shape->output_padding[at]), number(shape->stride[at]), number(shape->dilation[at]));
       out_sizes[dim] = engine::conv_transpose_out_size(*shape, place);
-      PTERON_REQUIRE(context, out_sizes[dim] >= 1, "dimension %d: the output would have the size %lld", dim,
+      PTERON_REQUIRE(context, out_sizes[dim] >= 0, "dimension %d: the output would have the size %lld", dim,
                      number(out_sizes[dim]));
     } else {
       out_sizes[dim] = engine::conv_out_size(*shape, place);

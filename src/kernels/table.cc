@@ -7,12 +7,21 @@
 #include "kernels/cat.h"
 #include "kernels/comparison.h"
 #include "kernels/conditional.h"
+#include "kernels/convolution.h"
 #include "kernels/copy.h"
 #include "kernels/creation.h"
+#include "kernels/distance.h"
 #include "kernels/dtypes.h"
+#include "kernels/indexing.h"
+#include "kernels/matmul.h"
+#include "kernels/normalization.h"
+#include "kernels/pooling.h"
 #include "kernels/reduction.h"
 #include "kernels/shape.h"
+#include "kernels/softmax.h"
+#include "kernels/sort.h"
 #include "kernels/unary.h"
+#include "kernels/upsample.h"
 
 namespace pteron::kernels {
 namespace {
@@ -381,6 +390,125 @@ constexpr pteron_kernel kTable[] = {
         MASKS(kAny, kStored), full_like_out),
     ROW("aten::native_dropout.out", "(Tensor input, float p, bool? train, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",
         MASKS(kFloating, kFloating, kBool), native_dropout_out),
+
+    // ---- Matrix products (matmul.cc) ----
+    PREPARED_ROW("aten::mm.out", "(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kReal, kReal, kReal), mm_out, mm_prepare),
+    PREPARED_ROW("aten::addmm.out",
+        "(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kReal, kReal, kReal, kReal), addmm_out, addmm_prepare),
+    ROW("aten::bmm.out", "(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kReal, kReal, kReal), bmm_out),
+    PREPARED_ROW("aten::linear.out", "(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kReal, kReal, kReal, kReal), linear_out, linear_prepare),
+
+    // ---- Convolution (convolution.cc) ----
+    PREPARED_ROW("aten::convolution.out",
+        "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, "
+        "SymInt[] output_padding, SymInt groups, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kReal, kReal, kReal, kReal), convolution_out, convolution_prepare),
+
+    // ---- Pooling (pooling.cc) ----
+    ROW("aten::avg_pool2d.out",
+        "(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, "
+        "bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kReal, kReal), avg_pool2d_out),
+    ROW("aten::max_pool2d_with_indices.out",
+        "(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False, *, "
+        "Tensor(a!) out, Tensor(b!) indices) -> (Tensor(a!), Tensor(b!))",
+        MASKS(kReal, kReal, kLong), max_pool2d_with_indices_out),
+    ROW("aten::max_pool2d_with_indices_backward.grad_input",
+        "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, "
+        "bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)",
+        MASKS(kFloating, kFloating, kLong, kFloating), max_pool2d_with_indices_backward_out),
+    ROW("aten::_adaptive_avg_pool2d.out", "(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kFloating, kFloating), adaptive_avg_pool2d_out),
+
+    // ---- Normalisation (normalization.cc) ----
+    ROW("aten::native_layer_norm.out",
+        "(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps, *, Tensor(a!) out0, "
+        "Tensor(b!) out1, Tensor(c!) out2) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+        MASKS(kFloating, kFloating, kFloating, kFloating, kFloating, kFloating), native_layer_norm_out),
+    ROW("aten::native_group_norm.out",
+        "(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps, *, "
+        "Tensor(a!) out0, Tensor(b!) out1, Tensor(c!) out2) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+        MASKS(kFloating, kFloating, kFloating, kFloating, kFloating, kFloating), native_group_norm_out),
+    PREPARED_ROW("aten::_native_batch_norm_legit_no_training.out",
+        "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, float eps, *, "
+        "Tensor(a!) out0, Tensor(b!) out1, Tensor(c!) out2) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+        MASKS(kFloating, kFloating, kFloating, kFloating, kFloating, kFloating, kFloating, kFloating),
+        batch_norm_no_training_out, batch_norm_no_training_prepare),
+    ROW("aten::_native_batch_norm_legit.out",
+        "(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) running_var, bool training, "
+        "float momentum, float eps, *, Tensor(d!) out, Tensor(e!) save_mean, Tensor(f!) save_invstd) -> "
+        "(Tensor(d!), Tensor(e!), Tensor(f!))",
+        MASKS(kFloating, kFloating, kFloating, kFloating, kFloating, kFloating, kFloating, kFloating),
+        batch_norm_legit_out),
+    ROW("aten::_native_batch_norm_legit.no_stats_out",
+        "(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps, *, Tensor(a!) out, "
+        "Tensor(b!) save_mean, Tensor(c!) save_invstd) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+        MASKS(kFloating, kFloating, kFloating, kFloating, kFloating, kFloating), batch_norm_legit_no_stats_out),
+
+    // ---- Softmax (softmax.cc) ----
+    ROW("aten::_softmax.out", "(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kFloating, kFloating), softmax_out),
+    ROW("aten::_log_softmax.out", "(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kFloating, kFloating), log_softmax_out),
+
+    // ---- Reading and writing at given positions (indexing.cc) ----
+    ROW("aten::embedding.out",
+        "(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kAny, kIndex, kAny), embedding_out),
+    ROW("aten::index.Tensor_out", "(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kAny, kIndex | kBool | kByte, kAny), index_tensor_out),
+    ROW("aten::index_put.out",
+        "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kRealBool, kIndex | kBool | kByte, kRealBool, kRealBool), index_put_out),
+    ROW("aten::index_put_",
+        "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
+        MASKS(kRealBool, kIndex | kBool | kByte, kRealBool), index_put_),
+    ROW("aten::index_select.out", "(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kAny, kIndex, kAny), index_select_out),
+    ROW("aten::gather.out",
+        "(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kAny, kIndex, kAny), gather_out),
+    ROW("aten::scatter.src_out", "(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kAny, kIndex, kAny, kAny), scatter_src_out),
+    ROW("aten::scatter.value_out", "(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kStored, kIndex, kStored), scatter_value_out),
+    ROW("aten::scatter_add.out", "(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kRealBool, kIndex, kRealBool, kRealBool), scatter_add_out),
+    ROW("aten::nonzero.out", "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)", MASKS(kStored, kLong), nonzero_out),
+
+    // ---- Ordering (sort.cc) ----
+    ROW("aten::topk.values",
+        "(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, Tensor(a!) values, Tensor(b!) indices) "
+        "-> (Tensor(a!) values, Tensor(b!) indices)",
+        MASKS(kReal, kReal, kLong), topk_values),
+
+    // ---- Resizing and sampling images (upsample.cc) ----
+    ROW("aten::upsample_bilinear2d.vec_out",
+        "(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kFloating, kFloating), upsample_bilinear2d_out),
+    ROW("aten::_upsample_bilinear2d_aa.out",
+        "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, "
+        "Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kFloating, kFloating), upsample_bilinear2d_aa_out),
+    ROW("aten::upsample_nearest2d.vec_out",
+        "(Tensor input, SymInt[]? output_size, float[]? scale_factors, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kAny, kAny), upsample_nearest2d_out),
+    ROW("aten::grid_sampler_2d.out",
+        "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners, *, Tensor(a!) out) -> "
+        "Tensor(a!)",
+        MASKS(kFloating, kFloating, kFloating), grid_sampler_2d_out),
+
+    // ---- Distances (distance.cc) ----
+    ROW("aten::_cdist_forward.out",
+        "(Tensor x1, Tensor x2, float p, int? compute_mode, *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kFloating, kFloating, kFloating), cdist_forward_out),
+    ROW("aten::_pdist_forward.out", "(Tensor self, float p=2., *, Tensor(a!) out) -> Tensor(a!)",
+        MASKS(kFloating, kFloating), pdist_forward_out),
 };
 // clang-format on
 

@@ -141,21 +141,28 @@ int antialias_filter(KernelContext& context, const Axis& axis, bool align_corner
   PTERON_PASS(allocate_filter(context, axis.out, width, filter));
   const T size = static_cast<T>(axis.in);
   for (int64_t i = 0; i < axis.out; ++i) {
+    if (axis.in == axis.out) {
+      filter->first[i] = i;
+      filter->count[i] = 1;
+      filter->weights[i * width] = 1;
+      continue;
+    }
     const T center = std::min(step * (static_cast<T>(i) + T{0.5}), 2 * size + support);
     const auto low = static_cast<int64_t>(std::clamp(center - support + T{0.5}, T{0}, size));
     const auto high = static_cast<int64_t>(std::clamp(center + support + T{0.5}, T{0}, size));
-    const int64_t first = std::min(low, axis.in - 1);
-    const int64_t count = std::clamp<int64_t>(high - first, 1, width);
+    // Scales that do not fit the sizes may reach beyond the image: nothing is summed there.
+    const int64_t count = std::min(high - low, width);
     T* weights = filter->weights + i * width;
     T total = 0;
     for (int64_t j = 0; j < count; ++j) {
-      const T distance = std::abs((static_cast<T>(j + first) - center + T{0.5}) * inverse);
+      const T distance = std::abs((static_cast<T>(j + low) - center + T{0.5}) * inverse);
       weights[j] = distance < 1 ? 1 - distance : T{0};
       total += weights[j];
     }
-    for (int64_t j = 0; j < count; ++j) weights[j] = total != 0 ? weights[j] / total : (j == 0 ? T{1} : T{0});
-    filter->first[i] = first;
-    filter->count[i] = count;
+    for (int64_t j = 0; j < count; ++j) weights[j] = total != 0 ? weights[j] / total : T{0};
+    if (count <= 0) weights[0] = 0;
+    filter->first[i] = std::min(low, axis.in - 1);
+    filter->count[i] = std::max<int64_t>(count, 1);
   }
   return PTERON_OK;
 }
@@ -254,7 +261,12 @@ int64_t* nearest_positions(KernelContext& context, const Axis& axis) {
   const float step = input_step<float>(axis);
   const float last = static_cast<float>(axis.in - 1);
   for (int64_t i = 0; i < axis.out; ++i) {
-    positions[i] = clamp_index(static_cast<int64_t>(std::min(std::floor(static_cast<float>(i) * step), last)), axis.in);
+    // As PyTorch does: exact where the image stays or doubles, whatever the scale says.
+    if (axis.out == axis.in || axis.out == 2 * axis.in) {
+      positions[i] = i / (axis.out / axis.in);
+      continue;
+    }
+    positions[i] = clamp_index(static_cast<int64_t>(std::min(last, std::floor(static_cast<float>(i) * step))), axis.in);
   }
   return positions;
 }
