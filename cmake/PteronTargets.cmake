@@ -89,7 +89,8 @@ function(pteron_component target component)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "SHARED_LIBRARY")
     set(map "${PROJECT_SOURCE_DIR}/cmake/pteron.map")
-    target_link_options(${target} PRIVATE "LINKER:--version-script=${map}" LINKER:-z,relro,-z,now)
+    target_link_options(${target} PRIVATE "LINKER:--version-script=${map}" LINKER:-z,relro,-z,now
+      LINKER:-z,nodelete)  # what registered itself, and the threads of the pool, must not lose their code
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${map}")
     if(NOT PTERON_SANITIZE)  # clang's sanitizer runtime is in the program, so a library of its own cannot be complete
       target_link_options(${target} PRIVATE LINKER:-z,defs)

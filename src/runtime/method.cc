@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/thread_pool.h"
 
 namespace pteron::runtime {
 namespace {
@@ -62,6 +63,13 @@ bool sizes_fit(const format::Tensor& expected, const pteron_tensor& given) {
     if (!expected.bounded && given.sizes[i] != limit) return false;
   }
   return true;
+}
+
+// The exporter gives buffers that methods share a memory of their own, after the first, and the same place in it; other
+// buffers are known by name.
+bool is_same_buffer(const format::Tensor& a, const format::Tensor& b) {
+  if (!a.name.empty() || !b.name.empty()) return a.name == b.name;
+  return a.memory_id > 1 && a.memory_id == b.memory_id && a.memory_offset == b.memory_offset;
 }
 
 bool equals_exported(const format::Value& exported, const pteron_value& given) {
@@ -219,16 +227,18 @@ void Method::place_tensors() {
   }
 }
 
-// State of the same name, dtype and size in the other method replaces this one's.
+// Another method's buffer takes the place of this one's when it is the same one of the program.
 Status Method::share_state() {
   if (state_from_ == nullptr) return Status();
   const Graph& other = state_from_->graph_;
+  const bool same_plan = state_from_->plan_ == plan_;
   size_t shared = 0;
   for (size_t i = 0; i < graph_.tensors.size(); ++i) {
     const format::Tensor& tensor = graph_.tensors[i];
-    if (state_data_[i] == nullptr || tensor.name.empty()) continue;
+    if (state_data_[i] == nullptr) continue;
     for (size_t j = 0; j < other.tensors.size(); ++j) {
-      if (state_from_->state_data_[j] == nullptr || other.tensors[j].name != tensor.name) continue;
+      if (state_from_->state_data_[j] == nullptr) continue;
+      if (same_plan ? i != j : !is_same_buffer(tensor, other.tensors[j])) continue;
       if (other.tensors[j].dtype != tensor.dtype || other.tensors[j].bytes != tensor.bytes) {
         return error(PTERON_INVALID_ARGUMENT, "mutable buffer '%s' is %s in method '%s' and %s in method '%s'",
                      std::string(tensor.name).c_str(), expected_text(tensor).c_str(), graph_.name.c_str(),
@@ -241,7 +251,8 @@ Status Method::share_state() {
   }
   if (shared > 0) return Status();
   return error(PTERON_INVALID_ARGUMENT,
-               "methods '%s' and '%s' have no mutable buffer of the same name, so there is no state to share",
+               "methods '%s' and '%s' have no mutable buffer in common (by name, or by a place in a shared part of the "
+               "memory plan), so there is no state to share",
                graph_.name.c_str(), other.name.c_str());
 }
 
@@ -639,8 +650,13 @@ Status Method::execute_kernel(size_t index) {
     if (!status.ok()) return failed(step, std::move(status));
   }
   context_.state = step.state;
-  const int code = step.kernel->fn(&context_, arg_pool_.data() + first_arg_[index], step.args.size());
+  int code = step.kernel->fn(&context_, arg_pool_.data() + first_arg_[index], step.args.size());
   context_.scratch.reset();
+  const int loop_failure = take_loop_failure();
+  if (code == PTERON_OK && loop_failure != PTERON_OK) {
+    code = loop_failure;
+    context_.failure = "a parallel loop did not finish";
+  }
   if (code == PTERON_OK) return Status();
   return failed(step, Status(static_cast<pteron_code>(code), context_.failure.c_str()));
 }

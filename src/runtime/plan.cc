@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "runtime/component_loader.h"
 #include "runtime/graph_builder.h"
 #include "runtime/value_table.h"
@@ -119,8 +120,13 @@ Status Plan::prepare_kernels() {
     for (const int32_t list : step.computed_lists) table.value(list).flags |= PTERON_VALUE_COMPUTED;
     args.clear();
     for (const int32_t arg : step.args) args.push_back(&table.value(arg));
-    const int code = step.kernel->prepare(&context, args.data(), args.size(), &step.state);
+    int code = step.kernel->prepare(&context, args.data(), args.size(), &step.state);
     context.scratch.reset();
+    const int loop_failure = take_loop_failure();
+    if (code == PTERON_OK && loop_failure != PTERON_OK) {
+      code = loop_failure;
+      context.failure = "a parallel loop did not finish";
+    }
     if (code != PTERON_OK) {
       return error(static_cast<pteron_code>(code), "%s: %s", graph_.place(step).c_str(), context.failure.c_str());
     }

@@ -1,7 +1,6 @@
 // The null backend under real programs, through the C functions that every caller uses.
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <string>
 #include <thread>
