@@ -123,6 +123,36 @@ int arange_start_out(KernelContext& context, Scalar start, Scalar end, Scalar st
   return PTERON_OK;
 }
 
+int repeat_interleave_out(KernelContext& context, const Tensor& repeats, std::optional<int64_t> output_size,
+                          Tensor& out) {
+  PTERON_REQUIRE(context, repeats.rank() == 1, "the repeats must be a vector, found rank %d", repeats.rank());
+  const int64_t count = repeats.size(0);
+  View source = view_of(repeats), counts = source;
+  counts.dtype = PTERON_INT64;
+  set_contiguous_strides(counts);
+  counts.data = static_cast<char*>(context.scratch(static_cast<size_t>(count) * sizeof(int64_t)));
+  if (counts.data == nullptr) return PTERON_OUT_OF_MEMORY;
+  copy_view(counts, source);
+  const auto* times = reinterpret_cast<const int64_t*>(counts.data);
+  int64_t total = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    PTERON_REQUIRE(context, times[i] >= 0 && checked_add(total, times[i], &total), "repeat %lld is not possible",
+                   static_cast<long long>(times[i]));
+  }
+  PTERON_REQUIRE(context, !output_size.has_value() || *output_size == total,
+                 "the repeats add up to %lld, output_size says %lld", static_cast<long long>(total),
+                 static_cast<long long>(output_size.value_or(0)));
+  PTERON_PASS(context.resize(out, IntList(&total, 1)));
+  View target = view_of(out);
+  const int64_t step = target.strides[0] * static_cast<int64_t>(out.element_size());
+  for (int64_t i = 0; i < count; ++i) {
+    target.sizes[0] = times[i];
+    fill_view(target, Scalar(i));
+    if (target.data != nullptr) target.data += times[i] * step;
+  }
+  return PTERON_OK;
+}
+
 int scalar_tensor_out(KernelContext& context, Scalar value, Tensor& out) {
   return fill_out(context, IntList(), value, out);
 }

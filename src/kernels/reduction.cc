@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "engine/reduce.h"
 #include "kernels/parallel.h"
 #include "kernels/shape.h"
 #include "kernels/stream.h"
@@ -57,6 +58,48 @@ View with_reduced_dims(const Tensor& out, const Reduction& reduction) {
     if (!reduction.reduced[dim]) ++own;
   }
   return full;
+}
+
+// A dense input whose reduced dimensions lie together in memory, and an output that keeps the order of the others: the
+// engine's [outer, size, inner].
+struct Matrix {
+  int64_t outer = 1, size = 1, inner = 1;
+};
+
+bool as_matrix(const Tensor& self, const Tensor& out, const Reduction& reduction, Matrix* matrix) {
+  const View in = view_of(self);
+  const View target = with_reduced_dims(out, reduction);
+  if (in.numel() == 0) return false;
+  int order[kMaxRank];
+  const int rank = iteration_order(in, order);
+  int64_t in_stride = 1, out_stride = 1;
+  bool before_reduced = true, after_reduced = false;  // seen from the innermost dimension
+  for (int i = rank - 1; i >= 0; --i) {
+    const int dim = order[i];
+    if (in.strides[dim] != in_stride) return false;
+    in_stride *= in.sizes[dim];
+    if (reduction.reduced[dim]) {
+      if (after_reduced) return false;
+      before_reduced = false;
+      matrix->size *= in.sizes[dim];
+      continue;
+    }
+    if (target.strides[dim] != out_stride) return false;
+    out_stride *= in.sizes[dim];
+    after_reduced = !before_reduced;
+    (before_reduced ? matrix->inner : matrix->outer) *= in.sizes[dim];
+  }
+  return true;
+}
+
+// Reduces float32 with the engine where the layout allows.
+bool reduce_with_engine(engine::Reduce op, const Tensor& self, const Reduction& reduction, Tensor& out) {
+  Matrix matrix;
+  if (self.dtype() != PTERON_FLOAT32 || out.dtype() != PTERON_FLOAT32 || !as_matrix(self, out, reduction, &matrix)) {
+    return false;
+  }
+  engine::reduce(op, self.data<float>(), out.data<float>(), matrix.outer, matrix.size, matrix.inner, runtime_pool());
+  return true;
 }
 
 // Below this many elements a second thread costs more than it brings.
@@ -225,6 +268,7 @@ int reduce_sum(KernelContext& context, const Tensor& self, const Reduction& redu
       run_sum<double>(self, reduction, common, out);
       break;
     default:
+      if (!is_half(common) && reduce_with_engine(engine::Reduce::kSum, self, reduction, out)) break;
       run_sum<float>(self, reduction, common, out);
       break;
   }
@@ -255,7 +299,7 @@ int reduce_mean(KernelContext& context, const Tensor& self, const Reduction& red
   PTERON_PASS(context.resize(out, sizes_of(reduction)));
   if (compute_for(common) == Compute::kDouble) {
     run_mean<double>(self, reduction, common, out);
-  } else {
+  } else if (is_half(common) || !reduce_with_engine(engine::Reduce::kMean, self, reduction, out)) {
     run_mean<float>(self, reduction, common, out);
   }
   return PTERON_OK;
@@ -317,6 +361,17 @@ int reduce_extreme(KernelContext& context, const Tensor& self, const Reduction& 
   const int64_t results = (values != nullptr ? values : indices)->numel();
   PTERON_REQUIRE(context, reduction.count > 0 || results == 0, "the largest or smallest of no elements is not defined");
   if (values != nullptr) PTERON_PASS(require_castable(context, self.dtype(), values->dtype()));
+  if (values != nullptr && indices == nullptr &&
+      reduce_with_engine(largest ? engine::Reduce::kMax : engine::Reduce::kMin, self, reduction, *values)) {
+    return PTERON_OK;
+  }
+  Matrix matrix;
+  if (values == nullptr && self.dtype() == PTERON_FLOAT32 && indices->dtype() == PTERON_INT64 && reduction.count > 0 &&
+      as_matrix(self, *indices, reduction, &matrix) && self.is_contiguous()) {
+    const auto arg = largest ? &engine::arg_max : &engine::arg_min;
+    arg(self.data<float>(), indices->data<int64_t>(), matrix.outer, matrix.size, matrix.inner, runtime_pool());
+    return PTERON_OK;
+  }
   switch (compute_for(self.dtype())) {
     case Compute::kInt:
       run_extreme<largest, int64_t>(self, reduction, values, indices);

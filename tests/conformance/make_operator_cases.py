@@ -646,6 +646,10 @@ def creation():
             cases.add("aten::arange.start_out", 9, 1, -3, expect=torch.arange(9, 1, -3, dtype=dtype))
     cases.add("aten::arange.start_out", 0.5, 2.0, 0.25, expect=torch.arange(0.5, 2.0, 0.25))
     cases.add("aten::arange.start_out", 0, 700, 0.1, expect=torch.arange(0, 700, 0.1))
+    for dtype in [torch.int32, torch.int64]:
+        cases.add("aten::repeat_interleave.Tensor_out", torch.tensor([0, 2, 1], dtype=dtype), None)
+    cases.fails("aten::repeat_interleave.Tensor_out", torch.tensor([1, -1]), None, out=[(torch.int64, (0,))])
+    cases.fails("aten::repeat_interleave.Tensor_out", torch.tensor([1, 1]), 3, out=[(torch.int64, (3,))])
     cases.add("aten::arange.out", 0, expect=torch.arange(0))
     cases.add("aten::full.out", [2], -1, expect=torch.full((2,), -1, dtype=torch.uint8))
     cases.add("aten::full.out", [2], 1.7, expect=torch.full((2,), 1.7, dtype=torch.int32))
