@@ -29,21 +29,37 @@ inline void must(pteron::Status status) {
   if (!status.ok()) throw std::runtime_error(status.message());
 }
 
+// Where element number `index`, counted row-major, lies.
+inline const char* element(const pteron_tensor& tensor, int64_t index, size_t size) {
+  int64_t offset = 0;
+  for (int dim = tensor.rank - 1; dim >= 0; --dim) {
+    offset += index % tensor.sizes[dim] * tensor.strides[dim];
+    index /= tensor.sizes[dim];
+  }
+  return static_cast<const char*>(tensor.data) + offset * static_cast<int64_t>(size);
+}
+
 inline void expect_near(const pteron_tensor& got, const pteron_tensor& expected, const std::string& where) {
   ASSERT_EQ(got.dtype, expected.dtype) << where;
   ASSERT_EQ(got.rank, expected.rank) << where;
   for (int i = 0; i < got.rank; ++i) ASSERT_EQ(got.sizes[i], expected.sizes[i]) << where << ", size " << i;
+  // By index, not by address: layouts may differ.
   const int64_t count = pteron_tensor_numel(&got);
-  if (got.dtype != PTERON_FLOAT32) {
-    EXPECT_EQ(std::memcmp(got.data, expected.data, static_cast<size_t>(count) * pteron_dtype_size(got.dtype)), 0)
-        << where;
-    return;
-  }
+  const size_t size = pteron_dtype_size(got.dtype);
   for (int64_t i = 0; i < count; ++i) {
-    const float a = static_cast<const float*>(got.data)[i];
-    const float b = static_cast<const float*>(expected.data)[i];
-    EXPECT_TRUE((std::isnan(a) && std::isnan(b)) || std::fabs(a - b) <= 1e-5f + 1e-4f * std::fabs(b))
-        << where << ", element " << i << ": " << a << ", expected " << b;
+    const char* a = element(got, i, size);
+    const char* b = element(expected, i, size);
+    const bool equal = std::memcmp(a, b, size) == 0;
+    if (equal || got.dtype != PTERON_FLOAT32) {
+      ASSERT_TRUE(equal) << where << ", element " << i;
+      continue;
+    }
+    float x = 0;
+    float y = 0;
+    std::memcpy(&x, a, size);
+    std::memcpy(&y, b, size);
+    ASSERT_TRUE((std::isnan(x) && std::isnan(y)) || std::fabs(x - y) <= 1e-5f + 1e-4f * std::fabs(y))
+        << where << ", element " << i << ": " << x << ", expected " << y;
   }
 }
 
@@ -99,7 +115,7 @@ class LoadedProgram {
     for (size_t i = 0; i < info.input_count; ++i) {
       const pteron_value_info& input = *info.inputs[i];
       pteron::Tensor zeros = must(pteron::Tensor::create(static_cast<pteron::DType>(input.dtype),
-                                                        pteron::Shape(input.sizes, static_cast<size_t>(input.rank))));
+                                                         pteron::Shape(input.sizes, static_cast<size_t>(input.rank))));
       pteron_value value{};
       value.kind = PTERON_KIND_TENSOR;
       value.as.tensor = zeros.raw();

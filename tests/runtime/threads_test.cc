@@ -47,15 +47,16 @@ TEST(Threads, EightThreadsLoadPlanAndRun) {
 }
 
 TEST(Threads, ASecondRunOfOneMethodIsTurnedAway) {
-  Loaded loaded("null_wait.bpte");  // its delegate waits 200 ms
+  Loaded loaded("null_wait.bpte");  // an operator, then a delegate that waits 200 ms
   loaded.set_case(0);
+  ASSERT_GT(pteron_plan_method_info(loaded.plan)->instruction_count, 1u);
   std::atomic<bool> inside{false};
   pteron_method_set_trace(
       loaded.method, [](void* user, const pteron_trace_event*) { static_cast<std::atomic<bool>*>(user)->store(true); },
       &inside);
   std::thread first([&] { must(loaded.run()); });
-  Status second;
-  while (second.code() != PTERON_BUSY && !inside.load()) second = loaded.run();
+  while (!inside.load()) std::this_thread::yield();
+  const Status second = loaded.run();
   first.join();
   expect_failure(second, PTERON_BUSY, {"another thread"});
 }

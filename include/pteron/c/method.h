@@ -77,8 +77,9 @@ typedef struct pteron_method_options {
    * Null: the method allocates its own. */
   void* arena;
   size_t arena_bytes;
-  /* Another method whose mutable buffers (state that lives from run to run) this one shares, matched by their names in
-   * the program; kept alive. The two must not run at the same time. Null: own state. */
+  /* Another method whose mutable buffers (state that lives from run to run) this one shares: all of them for an
+   * instance of the same plan, else those of the same name or of the same place in a part of the memory plan that the
+   * exporter made for sharing. Kept alive. The two must not run at the same time. Null: own state. */
   pteron_method* state_from;
   uint64_t seed; /* of the generator that random operators use; 0: a fixed default */
 } pteron_method_options;
