@@ -150,13 +150,15 @@ Json scalar_json(ValueView value) {
     case Kind::kIntList:
       return list_json(*value.int_list());
     case Kind::kBoolList: {
+      const Span<const uint8_t> items = *value.bool_list();
       Json list = Json::array();
-      for (const uint8_t item : *value.bool_list()) list.push_back(item != 0);
+      for (const uint8_t item : items) list.push_back(item != 0);
       return list;
     }
     case Kind::kDoubleList: {
+      const Span<const double> items = *value.double_list();
       Json list = Json::array();
-      for (const double item : *value.double_list()) list.push_back(json_number(item));
+      for (const double item : items) list.push_back(json_number(item));
       return list;
     }
     default:
