@@ -3,6 +3,7 @@
 #include <cinttypes>
 
 #include "base/error.h"
+#include "format/vector_items.h"
 
 namespace pteron::format {
 
@@ -14,7 +15,7 @@ Result<Subsegments> Subsegments::read(const pte::SubsegmentOffsets& table, const
   PTERON_ASSIGN(result.segment_, segments.segment(table.segment_index()));
   uint64_t last = 0;
   for (uint32_t i = 0; i < result.offsets_->size(); ++i) {
-    const uint64_t offset = result.offsets_->Get(i);
+    const uint64_t offset = item_of(*result.offsets_, i);
     if (offset < last || offset > result.segment_.size) {
       return error(PTERON_INVALID_FILE,
                    "entry %u starts at offset %" PRIu64 ", expected %" PRIu64 " (the entry before) to %" PRIu64
@@ -31,8 +32,8 @@ Result<ByteView> Subsegments::entry(uint64_t index) const {
     return error(PTERON_INVALID_FILE, "entry %" PRIu64 " is referred to, there are %" PRIu64, index, size());
   }
   const uint32_t i = static_cast<uint32_t>(index);
-  const uint64_t begin = offsets_->Get(i);
-  const uint64_t end = i + 1 < offsets_->size() ? offsets_->Get(i + 1) : segment_.size;
+  const uint64_t begin = item_of(*offsets_, i);
+  const uint64_t end = i + 1 < offsets_->size() ? item_of(*offsets_, i + 1) : segment_.size;
   return ByteView{segment_.data + begin, end - begin};
 }
 

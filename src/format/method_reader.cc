@@ -10,6 +10,7 @@
 #include "format/name.h"
 #include "format/tensor_reader.h"
 #include "format/value_reader.h"
+#include "format/vector_items.h"
 
 namespace pteron::format {
 namespace {
@@ -47,7 +48,7 @@ Status read_buffers(const pte::ExecutionPlan& plan, MethodContext& context, Meth
   PTERON_TRY(context.budget.take(uint64_t{sizes.size()} * sizeof(int64_t)));
   uint64_t sum = 0;
   for (uint32_t i = 0; i < sizes.size(); ++i) {
-    const int64_t size = sizes.Get(i);
+    const int64_t size = item_of(sizes, i);
     if (size < 0) return error(PTERON_INVALID_FILE, "planned buffer %u has %" PRId64 " bytes", i, size);
     if (i == 0) continue;
     if (!checked_add(sum, static_cast<uint64_t>(size), &sum) || sum > context.limits.max_planned_bytes) {

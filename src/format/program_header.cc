@@ -47,11 +47,15 @@ Result<ProgramHeader> read_extended(const Bytes& bytes) {
 
   ProgramHeader header;
   header.body_size = load_u64(bytes.data() + kBodySizeAt);
-  if (header.body_size < kPrefix + length || header.body_size > file_size) {
+  if (header.body_size > file_size) {
     return error(PTERON_INVALID_FILE,
-                 "the extended header gives the flatbuffer %" PRIu64 " bytes, expected %" PRIu64 " to %" PRIu64
-                 " (the file's size)",
-                 header.body_size, kPrefix + length, file_size);
+                 "the flatbuffer takes %" PRIu64 " bytes, the file has %" PRIu64 "; is it truncated?", header.body_size,
+                 file_size);
+  }
+  if (header.body_size < kPrefix + length) {
+    return error(PTERON_INVALID_FILE,
+                 "the extended header gives the flatbuffer %" PRIu64 " bytes, expected at least %" PRIu64,
+                 header.body_size, kPrefix + length);
   }
   header.segments_begin = load_u64(bytes.data() + kSegmentsBeginAt);
   const bool has_size = length >= kFullLength;

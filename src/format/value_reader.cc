@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "format/name.h"
 #include "format/tensor_reader.h"
+#include "format/vector_items.h"
 
 namespace pteron::format {
 namespace {
@@ -102,7 +103,7 @@ class ValueReader {
   Status read_numbers(const flatbuffers::Vector<T>* from, std::vector<T>* to) {
     if (from == nullptr) return error(PTERON_INVALID_FILE, "the items of the list are absent");
     PTERON_TRY(context_.budget.take(uint64_t{from->size()} * sizeof(T)));
-    to->assign(from->begin(), from->end());
+    *to = items_of(*from);
     return {};
   }
 

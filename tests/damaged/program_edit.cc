@@ -34,6 +34,7 @@ ProgramEdit::ProgramEdit(const std::string& fixture_name) {
 
 FileBytes ProgramEdit::pack(const HeaderEdit& header) const {
   flatbuffers::FlatBufferBuilder builder;
+  builder.DedupVtables(false);  // a field can be taken from one table without others losing it
   builder.Finish(pte::Program::Pack(builder, &root_), "ET12");
   const uint8_t* body = builder.GetBufferPointer();
   const size_t body_size = builder.GetSize();

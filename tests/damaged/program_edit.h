@@ -89,8 +89,7 @@ class ProgramEdit {
 // The root table of a packed file.
 pte::Program* root_of(FileBytes* file);
 
-// Makes the field at `vtable_offset` (pte::Tensor::VT_SIZES, ...) of a table inside a packed file absent. Tables of the
-// same layout may share the entry and lose theirs too.
+// Makes the field at `vtable_offset` (pte::Tensor::VT_SIZES, ...) of a table inside a packed file absent.
 template <typename Table>
 void drop_field(const Table* table, flatbuffers::voffset_t vtable_offset) {
   auto* bytes = reinterpret_cast<uint8_t*>(const_cast<Table*>(table));
