@@ -364,6 +364,7 @@ bool run_broadcast(engine::Binary op, Reader& a, Reader& b, const Writer& writer
   const Stream& stream = repeated.stream;
   if (stream.is_constant()) {
     alignas(64) float value[kChunk];
+    repeated.most = 1;
     repeated.next(reinterpret_cast<char*>(value), 1);
     engine::binary(op, whole, value, out, 1, total, engine::Spread::kScalar, alpha, swapped, pool);
     return true;
@@ -417,6 +418,7 @@ void elementwise_views(const Operation& operation, const View& out, const View* 
     Reader& reader = readers[i];
     reader.stream = make_stream(inputs[i], order, rank);
     reader.compute = operation.in[i];
+    reader.most = std::min(kChunk, total);
     reader.load = find_load(inputs[i].dtype, operation.in[i]);
     const bool rounds = narrowing_matters(inputs[i].dtype, operation.common) && operation.in[i] != Compute::kBool;
     if (rounds && !(inputs[i].unrounded && is_half(operation.common))) reader.narrowed = operation.common;

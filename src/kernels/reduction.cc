@@ -128,6 +128,7 @@ void reduce_slices(const Tensor& self, const Reduction& reduction, int common, T
 
   Reader reader;
   reader.compute = compute_of<C>();
+  reader.most = std::clamp<int64_t>(reduction.count, 1, kChunk);
   reader.load = find_load(self.dtype(), reader.compute);
   reader.stream = make_stream(slice, slice_order, slice_rank);
   if (narrowing_matters(self.dtype(), common) && reader.compute != Compute::kBool) reader.narrowed = common;

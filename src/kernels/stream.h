@@ -127,6 +127,7 @@ struct Reader {
   int narrowed = -1;  // round to this dtype after loading
   bool direct = false;
   bool filled = false;
+  int64_t most = kChunk;  // the longest chunk that will be asked for
 
   void read(char* buffer, int64_t count) {
     char* const start = buffer;
@@ -144,8 +145,8 @@ struct Reader {
   const void* next(char* buffer, int64_t count) {
     if (stream.is_constant()) {
       if (!filled) {
-        load(stream.base, 0, kChunk, buffer);
-        if (narrowed >= 0) narrow(narrowed, compute, buffer, kChunk);
+        load(stream.base, 0, most, buffer);
+        if (narrowed >= 0) narrow(narrowed, compute, buffer, most);
         filled = true;
       }
       return buffer;
