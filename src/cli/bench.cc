@@ -23,7 +23,7 @@ namespace pteron::cli {
 namespace {
 
 constexpr char kHelp[] =
-    "Measure a method: load, first and steady times, memory, and time per operator.\n\n"
+    "Examples:\n"
     "  pteron bench model.bpte\n"
     "  pteron bench model.pte --threads 1 --seconds 5 --profile\n"
     "  pteron bench model.pte --trace-file trace.json     for chrome://tracing or ui.perfetto.dev\n\n"
@@ -53,8 +53,9 @@ struct Steady {
     return std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
   }
   double deviation() const {
+    const double middle = mean();
     double sum = 0;
-    for (const double value : sorted) sum += (value - mean()) * (value - mean());
+    for (const double value : sorted) sum += (value - middle) * (value - middle);
     return std::sqrt(sum / static_cast<double>(sorted.size()));
   }
 };
@@ -321,7 +322,9 @@ void bench(const BenchOptions& options) {
 
 void add_bench(CLI::App* app) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = app->add_subcommand("bench", kHelp);
+  CLI::App* command =
+      app->add_subcommand("bench", "Measure a method: load, first and steady times, memory, and time per operator.");
+  command->footer(kHelp);
   add_model_options(command, &options->model, kWithMethod | kWithRunning);
   command->add_option("--warmup", options->warmup, "Runs before those that count")
       ->type_name("N")

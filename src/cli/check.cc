@@ -12,7 +12,7 @@ namespace pteron::cli {
 namespace {
 
 constexpr char kHelp[] =
-    "Run the cases of a bundled program and compare the outputs with the expected ones.\n\n"
+    "Examples:\n"
     "  pteron check model.bpte\n"
     "  pteron check model.bpte --atol 1e-3 --rtol 1e-3\n\n"
     "An element passes when |found - expected| <= atol + rtol * |expected|. Cases of a method run in order on one\n"
@@ -164,7 +164,9 @@ void check(const CheckOptions& options) {
 
 void add_check(CLI::App* app) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app->add_subcommand("check", kHelp);
+  CLI::App* command = app->add_subcommand(
+      "check", "Run the cases of a bundled program and compare the outputs with the expected ones.");
+  command->footer(kHelp);
   add_model_options(command, &options->model, kWithRunning);
   command->add_option("--atol", options->absolute, "Absolute tolerance, for all dtypes; default: by dtype")
       ->type_name("X")

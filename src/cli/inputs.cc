@@ -118,9 +118,37 @@ Literal literal_of(const TensorView& tensor, const std::string& where) {
   return literal;
 }
 
+// Kind "none": the program leaves the kind to the caller.
+Kind kind_of(const LiteralNumber& number) {
+  if (number.kind == LiteralNumber::Kind::kBool) return Kind::kBool;
+  return number.kind == LiteralNumber::Kind::kDouble ? Kind::kDouble : Kind::kInt;
+}
+
+Value open_value(const std::string& text, const std::string& where) {
+  if (text == "none") return Value();
+  try {
+    const Literal literal = parse_literal(text, where);
+    if (literal.shape.empty()) return scalar_value(literal, kind_of(literal.numbers[0]), where);
+  } catch (const Failure&) {
+    // Anything that is no number is text.
+  }
+  return Value(text);
+}
+
 Value tensor_value(Tensor tensor, const ValueInfo& info, const std::string& where) {
   if (info.kind() == Kind::kTensor) return Value(std::move(tensor));
-  return scalar_value(literal_of(tensor, where), info.kind(), where);
+  const Literal literal = literal_of(tensor, where);
+  if (info.kind() != Kind::kNone) return scalar_value(literal, info.kind(), where);
+  if (!literal.shape.empty()) fail(kInputRefused, "%s: a number, a bool or a text is needed", where.c_str());
+  return scalar_value(literal, kind_of(literal.numbers[0]), where);
+}
+
+Value npy_value(const std::string& bytes, const ValueInfo& info, const std::string& where) {
+  if (info.kind() == Kind::kTensor) return Value(read_npy(bytes, where, info.dtype()));
+  if (info.kind() == Kind::kString || info.kind() == Kind::kNone) {
+    if (std::optional<std::string> text = read_npy_text(bytes, where)) return Value(std::move(*text));
+  }
+  return tensor_value(read_npy(bytes, where), info, where);
 }
 
 bool is_picture(const std::string& path) {
@@ -130,11 +158,7 @@ bool is_picture(const std::string& path) {
 
 Value file_value(const std::string& path, const ValueInfo& info, const ImageOptions& image, const std::string& where) {
   const std::string place = where + ", file '" + path + "'";
-  if (ends_with(path, ".npy")) {
-    const std::optional<DType> expected =
-        info.kind() == Kind::kTensor ? std::optional(info.dtype()) : std::optional<DType>();
-    return tensor_value(read_npy(read_file(path), place, expected), info, place);
-  }
+  if (ends_with(path, ".npy")) return npy_value(read_file(path), info, place);
   if (!is_picture(path)) {
     fail(kInputRefused, "%s: the name must end in .npy, .png, .jpg or .jpeg (for .npz and .safetensors use --inputs)",
          place.c_str());
@@ -148,6 +172,7 @@ Value file_value(const std::string& path, const ValueInfo& info, const ImageOpti
 Value text_value(const std::string& text, const ValueInfo& info, const ImageOptions& image, const std::string& where) {
   if (info.kind() == Kind::kString) return Value(text);
   if (!text.empty() && text[0] == '@') return file_value(text.substr(1), info, image, where);
+  if (info.kind() == Kind::kNone) return open_value(text, where);
   const bool tensor = info.kind() == Kind::kTensor;
   if (tensor && text == "zeros") return Value(make_tensor(info.dtype(), sizes_of(info), where));
   if (tensor && text.rfind("random:", 0) == 0) {
@@ -230,24 +255,26 @@ size_t require_input(const MethodInfo& method, const std::string& key, const std
 }
 
 void set_from_file(const MethodInfo& method, const std::string& path, InputTable* table) {
-  const std::string bytes = read_file(path);
-  NamedTensors tensors;
   const std::string where = "'" + path + "'";
+  const auto set = [&](const std::string& key, const auto& make_value) {
+    const size_t index = require_input(method, key, where);
+    table->set(index, make_value(table->info(index), input_place(method, index) + ", from " + where));
+  };
   if (ends_with(path, ".npz")) {
-    tensors = read_npz(bytes, where, [&](const std::string& key) -> std::optional<DType> {
-      const std::optional<size_t> index = find_input(method, key);
-      if (!index || table->info(*index).kind() != Kind::kTensor) return std::nullopt;
-      return table->info(*index).dtype();
-    });
+    const std::string bytes = read_file(path);
+    for (const auto& [key, array] : read_npz(bytes, where)) {
+      set(key,
+          [&array = array](const ValueInfo& info, const std::string& place) { return npy_value(array, info, place); });
+    }
   } else if (ends_with(path, ".safetensors")) {
-    tensors = read_safetensors(bytes, where);
+    const std::string bytes = read_file(path);
+    for (auto& [key, tensor] : read_safetensors(bytes, where)) {
+      set(key, [&tensor = tensor](const ValueInfo& info, const std::string& place) {
+        return tensor_value(std::move(tensor), info, place);
+      });
+    }
   } else {
     fail(kInputRefused, "%s: --inputs takes a .npz or a .safetensors file", where.c_str());
-  }
-  for (auto& [key, tensor] : tensors) {
-    const size_t index = require_input(method, key, where);
-    const std::string place = input_place(method, index) + ", from " + where;
-    table->set(index, tensor_value(std::move(tensor), table->info(index), place));
   }
 }
 
@@ -288,7 +315,10 @@ std::vector<Value> made_up_inputs(const MethodInfo& method, std::string* note) {
   bool zeros = false;
   for (size_t i = 0; i < infos.size(); ++i) {
     const std::string where = input_place(method, i);
-    if (std::optional<Value> exported = exported_value(infos[i])) {
+    if (infos[i].kind() == Kind::kNone) {
+      zeros = true;
+      values.emplace_back(0);
+    } else if (std::optional<Value> exported = exported_value(infos[i])) {
       values.push_back(std::move(*exported));
     } else if (infos[i].kind() != Kind::kTensor) {
       fail(kInputRefused, "%s is of kind %s; give a value with --input", where.c_str(), kind_name(infos[i].kind()));

@@ -11,7 +11,7 @@ namespace pteron::cli {
 namespace {
 
 constexpr char kHelp[] =
-    "Show what a program holds, and what of it cannot run here and why.\n\n"
+    "Examples:\n"
     "  pteron inspect model.pte\n"
     "  pteron inspect model.pte --method forward     with every instruction\n"
     "  pteron inspect model.pte --data weights.ptd --json";
@@ -237,7 +237,9 @@ void inspect(const ModelOptions& options) {
 
 void add_inspect(CLI::App* app) {
   auto options = std::make_shared<ModelOptions>();
-  CLI::App* command = app->add_subcommand("inspect", kHelp);
+  CLI::App* command =
+      app->add_subcommand("inspect", "Show what a program holds, and what of it cannot run here and why.");
+  command->footer(kHelp);
   add_model_options(command, options.get(), kWithMethod);
   command->callback([options] { inspect(*options); });
 }

@@ -198,6 +198,25 @@ std::pair<std::string_view, size_t> split(std::string_view bytes, const std::str
   return {bytes.substr(prefix, length), prefix + length};
 }
 
+void append_utf8(uint32_t point, std::string* out) {
+  const auto tail = [&](int shift) { out->push_back(static_cast<char>(0x80 | ((point >> shift) & 0x3f))); };
+  if (point < 0x80) {
+    out->push_back(static_cast<char>(point));
+  } else if (point < 0x800) {
+    out->push_back(static_cast<char>(0xc0 | (point >> 6)));
+    tail(0);
+  } else if (point < 0x10000) {
+    out->push_back(static_cast<char>(0xe0 | (point >> 12)));
+    tail(6);
+    tail(0);
+  } else {
+    out->push_back(static_cast<char>(0xf0 | (point >> 18)));
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
 const char* descr_of(DType dtype) {
   switch (dtype) {
     case DType::kBool:
@@ -262,6 +281,30 @@ Tensor read_npy(std::string_view bytes, const std::string& where, std::optional<
   const TensorView view = take(
       TensorView::of_bytes(tensor.raw()->data, tensor.raw()->capacity, dtype, shape, Shape(strides)), Stage::kInput);
   return take(view.clone(), Stage::kInput);
+}
+
+std::optional<std::string> read_npy_text(std::string_view bytes, const std::string& where) {
+  const auto [text, start] = split(bytes, where);
+  const Header header = HeaderParser(text, where).parse();
+  if (header.descr.rfind("<U", 0) != 0 || !header.shape.empty()) return std::nullopt;
+  size_t length = 0;
+  const char* last = header.descr.data() + header.descr.size();
+  const auto [end, problem] = std::from_chars(header.descr.data() + 2, last, length);
+  size_t need = 0;
+  if (problem != std::errc() || end != last || !checked_multiply(length, 4, &need) || need != bytes.size() - start) {
+    fail(kInputRefused, "%s: the type '%s' does not fit the %zu bytes of the file", where.c_str(),
+         printable_text(header.descr).c_str(), bytes.size() - start);
+  }
+  std::string out;
+  for (size_t i = 0; i < length; ++i) {
+    const uint32_t point = load_u32(bytes.data() + start + 4 * i);
+    if (point == 0) break;  // NumPy pads with zeros
+    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) {
+      fail(kInputRefused, "%s: character %zu is no Unicode character", where.c_str(), i);
+    }
+    append_utf8(point, &out);
+  }
+  return out;
 }
 
 std::string write_npy(const TensorView& tensor) {

@@ -17,6 +17,10 @@ namespace pteron::cli {
 // decides what '|V1' means. Failure kInputRefused for bytes that are no good `.npy`.
 Tensor read_npy(std::string_view bytes, const std::string& where, std::optional<DType> expected = std::nullopt);
 
+// The text of an array of rank 0 of NumPy's text type ('<U5'), as UTF-8; empty when the array is something else.
+// Failure kInputRefused for bytes that are no good `.npy`.
+std::optional<std::string> read_npy_text(std::string_view bytes, const std::string& where);
+
 // A `.npy` of version 1, C order, aligned to 64 bytes.
 std::string write_npy(const TensorView& tensor);
 

@@ -137,6 +137,29 @@ TEST(Npy, RefusesAMissingKey) {
   expect_failure([] { read_npy(npy("{'descr': '|u1', 'shape': ()}\n", "1"), "x"); }, kInputRefused, "lacks one of");
 }
 
+TEST(NpyText, BecomesUtf8) {
+  const std::string characters("\x41\0\0\0\xe4\0\0\0\0\0\0\0", 12);  // "A", "a with two dots", padding
+  EXPECT_EQ(read_npy_text(npy(header("<U3", "()"), characters), "x"), "A\xc3\xa4");
+}
+
+TEST(NpyText, IsNotMadeOfNumbers) {
+  EXPECT_FALSE(read_npy_text(npy(header("|u1", "()"), "1"), "x").has_value());
+}
+
+TEST(NpyText, RefusesAWrongLength) {
+  expect_failure([] { read_npy_text(npy(header("<U3", "()"), "1234"), "x"); }, kInputRefused, "does not fit");
+}
+
+TEST(NpyText, RefusesALengthThatWraps) {
+  const std::string descr = "<U4611686018427387904";
+  expect_failure([&] { read_npy_text(npy(header(descr, "()"), ""), "x"); }, kInputRefused, "does not fit");
+}
+
+TEST(NpyText, RefusesSurrogates) {
+  const std::string character("\0\xd8\0\0", 4);
+  expect_failure([&] { read_npy_text(npy(header("<U1", "()"), character), "x"); }, kInputRefused, "no Unicode");
+}
+
 // Every prefix of a good file is refused, none crashes.
 TEST(Npy, RefusesEveryPrefix) {
   const std::string file = npy(header("<f4", "(1, 2)"), "12345678");

@@ -246,18 +246,16 @@ void append_central_entry(const std::string& name, uint32_t crc, uint32_t size, 
 
 }  // namespace
 
-NamedTensors read_npz(std::string_view bytes, const std::string& where, const ExpectedDType& expected) {
+std::vector<std::pair<std::string, std::string>> read_npz(std::string_view bytes, const std::string& where) {
   const Archive archive(bytes, where);
-  NamedTensors tensors;
+  std::vector<std::pair<std::string, std::string>> arrays;
   for (const Member& member : archive.members()) {
     if (!ends_with(member.name, ".npy")) {
       fail(kInputRefused, "%s: member '%s' is not a .npy array", where.c_str(), printable_text(member.name).c_str());
     }
-    const std::string key = member.name.substr(0, member.name.size() - 4);
-    const std::string place = where + ", array '" + printable_text(key) + "'";
-    tensors.emplace_back(key, read_npy(archive.contents(member), place, expected ? expected(key) : std::nullopt));
+    arrays.emplace_back(member.name.substr(0, member.name.size() - 4), archive.contents(member));
   }
-  return tensors;
+  return arrays;
 }
 
 std::string write_npz(const NamedTensors& tensors) {

@@ -85,31 +85,28 @@ std::string sample_npy() {
 }
 
 TEST(Npz, ReadsStoredMembers) {
-  const NamedTensors tensors = read_npz(zip({stored("x.npy", sample_npy())}), "x");
-  ASSERT_EQ(tensors.size(), 1u);
-  EXPECT_EQ(tensors[0].first, "x");
-  EXPECT_EQ(tensors[0].second.data<int32_t>().value()[63], 7);
+  const auto arrays = read_npz(zip({stored("x.npy", sample_npy())}), "x");
+  ASSERT_EQ(arrays.size(), 1u);
+  EXPECT_EQ(arrays[0].first, "x");
+  EXPECT_EQ(arrays[0].second, sample_npy());
 }
 
 TEST(Npz, ReadsDeflatedMembers) {
-  const NamedTensors tensors = read_npz(zip({deflated("0.npy", sample_npy())}), "x");
-  EXPECT_EQ(tensors.at(0).second.data<int32_t>().value()[63], 7);
+  EXPECT_EQ(read_npz(zip({deflated("0.npy", sample_npy())}), "x").at(0).second, sample_npy());
 }
 
 TEST(Npz, KeepsTheOrderOfMembers) {
-  const NamedTensors tensors = read_npz(zip({stored("b.npy", sample_npy()), stored("a.npy", sample_npy())}), "x");
-  EXPECT_EQ(tensors.at(0).first, "b");
+  EXPECT_EQ(read_npz(zip({stored("b.npy", "b"), stored("a.npy", "a")}), "x").at(0).first, "b");
 }
 
 TEST(Npz, ReadsWhatItWrites) {
   NamedTensors tensors;
   tensors.emplace_back("0", Tensor::copy_of(std::vector<float>{1, 2}, {2, 1}).value());
   tensors.emplace_back("1", Tensor::create(DType::kBFloat16, {0, 3}).value());
-  const NamedTensors back = read_npz(write_npz(tensors), "x");
+  const auto back = read_npz(write_npz(tensors), "x");
   ASSERT_EQ(back.size(), 2u);
-  EXPECT_EQ(back[0].second.data<float>().value()[1], 2.0f);
-  EXPECT_EQ(back[1].second.shape(), (Shape{0, 3}));
-  EXPECT_EQ(back[1].second.dtype(), DType::kBFloat16);
+  EXPECT_EQ(read_npy(back[0].second, "0").data<float>().value()[1], 2.0f);
+  EXPECT_EQ(read_npy(back[1].second, "1").shape(), (Shape{0, 3}));
 }
 
 TEST(Npz, RefusesAWrongChecksum) {

@@ -11,7 +11,7 @@ namespace pteron::cli {
 namespace {
 
 constexpr char kHelp[] =
-    "Run a method on inputs and show or write its outputs.\n\n"
+    "Examples:\n"
     "  pteron run digits.pte --input @three.png --resize input --top 3\n"
     "  pteron run model.pte --method encode --input tokens=[[101,2003,102]] --input 1=random:7\n"
     "  pteron run model.pte --inputs inputs.safetensors --output outputs.npz\n\n"
@@ -131,7 +131,8 @@ void run(RunCommandOptions& options) {
 
 void add_run(CLI::App* app) {
   auto options = std::make_shared<RunCommandOptions>();
-  CLI::App* command = app->add_subcommand("run", kHelp);
+  CLI::App* command = app->add_subcommand("run", "Run a method on inputs and show or write its outputs.");
+  command->footer(kHelp);
   add_model_options(command, &options->model, kWithMethod | kWithRunning);
   command->add_option("--input", options->inputs.values, "An input; without a name they count from 0; repeatable")
       ->type_name("[NAME|INDEX=]VALUE")
