@@ -16,7 +16,15 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parent
 # Sources that change no program.
-APART = {"environment.py", "export.py", "fixtures.py", "older_programs.py", "quiet.py", "verify_models.py"}
+APART = {
+    "bundle_releases.py",
+    "environment.py",
+    "export.py",
+    "fixtures.py",
+    "older_programs.py",
+    "quiet.py",
+    "verify_models.py",
+}
 
 
 def fingerprint() -> str:
