@@ -27,6 +27,7 @@ inline constexpr uint32_t kIntegers =
 inline constexpr uint32_t kReal = kIntegers | kFloating;
 inline constexpr uint32_t kRealBool = kReal | kBool;
 inline constexpr uint32_t kIntegersBool = kIntegers | kBool;
+inline constexpr uint32_t kWhole = kIntegersBool | kWideUnsigned;
 inline constexpr uint32_t kStored = kRealBool | kWideUnsigned;
 // Everything that has a size: for operators that only move elements.
 inline constexpr uint32_t kAny = kStored | bit(PTERON_FLOAT8_E5M2) | bit(PTERON_FLOAT8_E4M3FN) |

@@ -548,6 +548,15 @@ Compute carrier(int from) {
   return compute_for(from);
 }
 
+// Whether a copy would write each element onto itself.
+bool is_same_memory(const View& dst, const View& src) {
+  if (dst.data != src.data || dst.dtype != src.dtype) return false;
+  for (int dim = 0; dim < dst.rank; ++dim) {
+    if (dst.sizes[dim] != 1 && dst.strides[dim] != src.strides[dim]) return false;
+  }
+  return true;
+}
+
 void copy_converting(const View& dst, const View& src) {
   Operation operation;
   Compute compute = carrier(src.dtype);
@@ -605,7 +614,7 @@ void move_elements(const View& dst, const View& src) {
 }  // namespace
 
 void copy_view(const View& dst, const View& src) {
-  if (dst.numel() == 0 || (dst.data == src.data && dst.dtype == src.dtype && dst.numel() == 1)) return;
+  if (dst.numel() == 0 || is_same_memory(dst, src)) return;
   if (dst.dtype == src.dtype) {
     move_elements(dst, src);
   } else {
