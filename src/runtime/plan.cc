@@ -1,10 +1,15 @@
 #include "runtime/plan.h"
 
 #include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "runtime/component_loader.h"
+#include "runtime/constant_views.h"
 #include "runtime/graph_builder.h"
 #include "runtime/value_table.h"
 
@@ -71,11 +76,77 @@ Status check_sources(const Graph& graph) {
   return Status();
 }
 
+template <typename T>
+void append(std::string* key, const T& part) {
+  key->append(reinterpret_cast<const char*>(&part), sizeof part);
+}
+
+void append_tensor(std::string* key, const pteron_tensor* tensor) {
+  append(key, tensor != nullptr);
+  if (tensor == nullptr) return;
+  append(key, tensor->data);
+  append(key, tensor->dtype);
+  append(key, tensor->rank);
+  append(key, tensor->flags);
+  key->append(reinterpret_cast<const char*>(tensor->sizes), sizeof(int64_t) * static_cast<size_t>(tensor->rank));
+  key->append(reinterpret_cast<const char*>(tensor->strides), sizeof(int64_t) * static_cast<size_t>(tensor->rank));
+}
+
+template <typename T>
+void append_list(std::string* key, const T* items, size_t count) {
+  append(key, count);
+  if (count > 0) key->append(reinterpret_cast<const char*>(items), sizeof(T) * count);
+}
+
+// All that a kernel's `prepare` can see of a call; two calls with the same key prepare the same.
+std::string preparation_key(const pteron_kernel& kernel, const std::vector<pteron_value*>& args) {
+  std::string key;
+  append(&key, &kernel);
+  for (const pteron_value* arg : args) {
+    append(&key, arg->kind);
+    append(&key, arg->flags);
+    switch (arg->kind) {
+      case PTERON_KIND_INT:
+        append(&key, arg->as.as_int);
+        break;
+      case PTERON_KIND_BOOL:
+        append(&key, arg->as.as_bool);
+        break;
+      case PTERON_KIND_DOUBLE:
+        append(&key, arg->as.as_double);
+        break;
+      case PTERON_KIND_STRING:
+        append_list(&key, arg->as.string.data, arg->as.string.size);
+        break;
+      case PTERON_KIND_TENSOR:
+        append_tensor(&key, arg->as.tensor);
+        break;
+      case PTERON_KIND_INT_LIST:
+        append_list(&key, arg->as.int_list.items, arg->as.int_list.count);
+        break;
+      case PTERON_KIND_DOUBLE_LIST:
+        append_list(&key, arg->as.double_list.items, arg->as.double_list.count);
+        break;
+      case PTERON_KIND_BOOL_LIST:
+        append_list(&key, arg->as.bool_list.items, arg->as.bool_list.count);
+        break;
+      case PTERON_KIND_TENSOR_LIST:
+      case PTERON_KIND_OPTIONAL_TENSOR_LIST:
+        append(&key, arg->as.tensor_list.count);
+        for (size_t i = 0; i < arg->as.tensor_list.count; ++i) append_tensor(&key, arg->as.tensor_list.items[i]);
+        break;
+      default:
+        break;
+    }
+  }
+  return key;
+}
+
 }  // namespace
 
 Plan::~Plan() {
-  for (const Step& step : graph_.steps) {
-    if (step.state != nullptr && step.kernel->destroy != nullptr) step.kernel->destroy(step.state);
+  for (const auto& [kernel, state] : states_) {
+    if (state != nullptr && kernel->destroy != nullptr) kernel->destroy(state);
   }
 }
 
@@ -90,6 +161,7 @@ Result<std::shared_ptr<const Plan>> Plan::create(std::shared_ptr<const Program> 
   PTERON_ASSIGN(plan->backends_, find_backends(*method, plan->options_.auto_load));
   PTERON_ASSIGN(plan->graph_, build_graph(*plan->program_, *method));
   PTERON_TRY(check_sources(plan->graph_));
+  view_permuted_constants(plan->graph_);
 
   ValueUses uses = value_uses(plan->graph_);
   for (size_t i = 0; i < uses.written.size(); ++i) {
@@ -115,13 +187,21 @@ Status Plan::prepare_kernels() {
   pteron_kernel_context context(0);
   context.prepared = &prepared_;
   std::vector<pteron_value*> args;
+  std::unordered_map<std::string, void*> prepared;  // an unrolled loop calls one layer many times: it is packed once
   for (Step& step : graph_.steps) {
     if (step.kernel == nullptr || step.kernel->prepare == nullptr) continue;
     for (const int32_t list : step.computed_lists) table.value(list).flags |= PTERON_VALUE_COMPUTED;
     args.clear();
     for (const int32_t arg : step.args) args.push_back(&table.value(arg));
+    const std::string key = preparation_key(*step.kernel, args);
+    if (const auto found = prepared.find(key); found != prepared.end()) {
+      step.state = found->second;
+      continue;
+    }
     int code = step.kernel->prepare(&context, args.data(), args.size(), &step.state);
     context.scratch.reset();
+    states_.emplace_back(step.kernel, step.state);
+    prepared.emplace(key, step.state);
     const int loop_failure = take_loop_failure();
     if (code == PTERON_OK && loop_failure != PTERON_OK) {
       code = loop_failure;

@@ -67,6 +67,7 @@ class Plan {
   std::vector<int32_t> computed_scalars_;
   std::vector<bool> read_;
   PreparedMemory prepared_;
+  std::vector<std::pair<const pteron_kernel*, void*>> states_;  // what kernels prepared; steps may share one
 };
 
 // What stands between a method and running here. PTERON_NOT_FOUND for an unknown method.

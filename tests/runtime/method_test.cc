@@ -371,7 +371,7 @@ TEST(Method, StopsWhenTheTimeLimitRanOut) {
 }
 
 TEST(Method, RunsStepByStep) {
-  Loaded loaded("linear.bpte");
+  Loaded loaded("conv.bpte");
   loaded.set_case(0);
   int done = 0;
   size_t steps = 0;
