@@ -75,13 +75,14 @@ struct Case {
 
 class CaseRunner {
  public:
-  explicit CaseRunner(const Case& test) : test_(test) {}
+  // `constant`: the operator is prepared with all its inputs as constants of the program.
+  CaseRunner(const Case& test, bool constant) : test_(test), constant_(constant) {}
 
   void run() {
     const pteron_kernel* kernel = find_row(test_.name.c_str());
     ASSERT_NE(kernel, nullptr) << "no row for " << test_.name;
     while (at_ < test_.lines.size()) argument();
-    const Outcome outcome = call(*kernel, arguments_);
+    const Outcome outcome = call(*kernel, arguments_, constant_ ? inputs_ : std::vector<size_t>());
     if (must_fail_) {
       EXPECT_NE(outcome.code, PTERON_OK) << "a call that must be refused went through";
       EXPECT_NE(outcome.failure, "");
@@ -138,6 +139,7 @@ class CaseRunner {
       case 'o':
       case 'x': {
         tensor_item();
+        if (line[0] == 't') inputs_.push_back(arguments_.pointers().size());
         arguments_.tensor(*boxes_.back());
         return;
       }
@@ -218,6 +220,8 @@ class CaseRunner {
   }
 
   const Case& test_;
+  const bool constant_;
+  std::vector<size_t> inputs_;  // positions of the tensors that are only read
   size_t at_ = 0;
   bool must_fail_ = false;
   std::vector<std::unique_ptr<TensorBox>> boxes_;
@@ -263,7 +267,8 @@ TEST_P(Operators, AgreeWithPyTorch) {
     std::string arguments;
     for (const std::string& text : test.lines) arguments += "\n  " + text.substr(0, 160);
     SCOPED_TRACE(test.name + arguments);
-    CaseRunner(test).run();
+    CaseRunner(test, false).run();
+    CaseRunner(test, true).run();
   }
 }
 
