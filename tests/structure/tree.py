@@ -18,6 +18,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 EMPTY_NAME = re.compile(r"(^|[/_.-])(utils?|helpers?|common|misc)([/_.-]|$)", re.I)
 # Written in two parts, so that this file does not hold what it looks for.
 MACHINE_PATH = re.compile("(?<![\\w.])/" + r"(work|root|home|tmp|Users)/[\w.]")
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 LEFT_OVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|X" + r"XX)\b")
 
 
@@ -90,3 +91,10 @@ def left_overs(path: str, text: str) -> list[str]:
         for number, line in enumerate(text.splitlines(), 1)
         if LEFT_OVER.search(line)
     ]
+
+
+def dead_links(path: str, text: str) -> list[str]:
+    """Relative links of a Markdown page that lead nowhere."""
+    folder = (REPOSITORY / path).parent
+    targets = [target for target in LINK.findall(text) if "://" not in target and not target.startswith("mailto:")]
+    return [f"{path}: {target}" for target in targets if not (folder / target).exists()]

@@ -60,6 +60,11 @@ class Contents(unittest.TestCase):
         found = [hit for name, text in tree.text_files(tree.tracked_files()) for hit in tree.left_overs(name, text)]
         self.assertEqual(found, [])
 
+    def test_links_between_pages_lead_somewhere(self):
+        self.assertEqual(tree.dead_links("docs/a.md", "[x](no-such-page.md)"), ["docs/a.md: no-such-page.md"])
+        pages = [page for page in tree.text_files(tree.tracked_files()) if page[0].endswith(".md")]
+        self.assertEqual([hit for name, text in pages for hit in tree.dead_links(name, text)], [])
+
     def test_no_large_file_in_the_tree(self):
         limit = 2 << 20
         sizes = {name: (tree.REPOSITORY / name).stat().st_size for name in tree.tracked_files()}
