@@ -166,7 +166,10 @@ Value file_value(const std::string& path, const ValueInfo& info, const ImageOpti
   if (info.kind() != Kind::kTensor) {
     fail(kInputRefused, "%s: the input is of kind %s, a picture is a tensor", place.c_str(), kind_name(info.kind()));
   }
-  return Value(image_tensor(read_file(path), info.dtype(), sizes_of(info), image, place));
+  std::vector<int64_t> sizes = sizes_of(info);
+  // Sizes are upper bounds then: a batch of up to so many pictures may be one.
+  if (info.is_dynamic() && sizes.size() == 4 && sizes[0] > 1) sizes[0] = 1;
+  return Value(image_tensor(read_file(path), info.dtype(), sizes, image, place));
 }
 
 Value text_value(const std::string& text, const ValueInfo& info, const ImageOptions& image, const std::string& where) {
