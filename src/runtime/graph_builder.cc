@@ -63,6 +63,7 @@ class Builder {
     PTERON_TRY(resolve_tensors());
     for (size_t c = 0; c < method_.chains.size(); ++c) PTERON_TRY(add_chain(c));
     find_computed_values();
+    count_mentions();
     for (Step& step : graph_.steps) {
       if (step.opcode == Opcode::kKernel) PTERON_TRY(check_kernel_call(step));
       if (step.opcode == Opcode::kMove) PTERON_TRY(check_move(step));
@@ -136,6 +137,23 @@ class Builder {
     }
   }
 
+  // How often each value stands in a call, a move, a list or among the inputs and outputs.
+  void count_mentions() {
+    mentions_.assign(graph_.values.size(), 0);
+    auto count = [&](const std::vector<int32_t>& values) {
+      for (const int32_t value : values) {
+        if (value >= 0) ++mentions_[static_cast<size_t>(value)];
+      }
+    };
+    count(graph_.inputs);
+    count(graph_.outputs);
+    for (const format::Value& value : graph_.values) count(value.items);
+    for (const Step& step : graph_.steps) {
+      count(step.args);
+      if (step.opcode == Opcode::kMove) count({step.operand});
+    }
+  }
+
   bool is_computed_scalar(int32_t value) const {
     return computed_[static_cast<size_t>(value)] && is_scalar_kind(graph_.values[static_cast<size_t>(value)].kind);
   }
@@ -144,13 +162,25 @@ class Builder {
     std::vector<CallArgument> call;
     for (const int32_t arg : step.args) {
       const int32_t kind = graph_.values[static_cast<size_t>(arg)].kind;
-      call.push_back({is_computed_scalar(arg) ? kKindComputed : kind, arg});
+      const bool appended = call.size() >= step.schema->arguments.size();
+      call.push_back({is_computed_scalar(arg) ? kKindComputed : kind, appended ? written_by(step, arg) : arg});
     }
     Status fits = check_call(*step.schema, call);
     if (!fits.ok()) return with_place(std::move(fits), "%s", graph_.place(step).c_str());
     step.args.resize(step.schema->arguments.size());
     for (const Argument& argument : step.schema->arguments) step.access.push_back(access_of(*step.kernel, argument));
     return check_dtypes(step);
+  }
+
+  // What an in-place operator returns is the argument it writes. Older exporters (1.0 and before) made it a value of
+  // its own, whose memory nobody fills; that is the same as long as nobody reads it.
+  int32_t written_by(const Step& step, int32_t returned) const {
+    if (mentions_[static_cast<size_t>(returned)] > 1) return returned;
+    for (size_t i = 0; i < step.schema->arguments.size(); ++i) {
+      const Argument& argument = step.schema->arguments[i];
+      if (argument.written && !argument.output) return step.args[i];
+    }
+    return returned;
   }
 
   // Both overwrite what they write, whatever it held: all of it (copy_), or slot after slot (et_copy_index).
@@ -271,6 +301,7 @@ class Builder {
   const format::Method& method_;
   Graph graph_;
   std::vector<bool> computed_;
+  std::vector<uint32_t> mentions_;
 };
 
 }  // namespace
