@@ -49,10 +49,10 @@ def prepare(models: list[str]) -> Path:
     run(python, "-m", "models.export", *models, "--out", MODELS)
     run(python, "-m", "bench.export_delegated", FOLDER, *models)
     run("cmake", "--preset", "release")
-    run("cmake", "--build", "--preset", "release")
+    run("cmake", "--build", "--preset", "release", "--target", "pteron", "pteron_kernels", "pteron_cli")
     prefix = FOLDER / "pteron"
     shutil.rmtree(prefix, ignore_errors=True)
-    run("cmake", "--install", BUILD / "release", "--prefix", prefix)
+    run("cmake", "--install", BUILD / "release", "--prefix", prefix, "--component", "pteron")
     runners = FOLDER / "runners"
     packages = f"-DCMAKE_PREFIX_PATH={prefix};{site_packages() / 'executorch'}"
     run("cmake", "-S", "bench/runners", "-B", runners, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", packages)

@@ -90,7 +90,9 @@ inline void expect_outputs(const pteron_method* method, pteron_bundle* bundle, c
     ASSERT_EQ(got->kind, expected[i]->kind);
     const std::string where = std::string(name) + ", case " + std::to_string(index) + ", output " + std::to_string(i);
     if (got->kind == PTERON_KIND_TENSOR) expect_near(*got->as.tensor, *expected[i]->as.tensor, where);
-    if (got->kind == PTERON_KIND_INT) EXPECT_EQ(got->as.as_int, expected[i]->as.as_int) << where;
+    if (got->kind == PTERON_KIND_INT) {
+      EXPECT_EQ(got->as.as_int, expected[i]->as.as_int) << where;
+    }
   }
 }
 
