@@ -2,11 +2,7 @@
 
 #include <fstream>
 #include <iterator>
-#include <memory>
-#include <utility>
-
-#include "base/file.h"
-#include "runtime/program.h"
+#include <new>
 
 namespace pteron::damaged {
 
@@ -28,16 +24,6 @@ Outcome load(const FileBytes& program) {
   pteron_status_free(status);
   pteron_program_release(loaded);
   return outcome;
-}
-
-Outcome load(const FileBytes& program, const std::vector<FileBytes>& data_files) {
-  Result<Bytes> bytes = copy_bytes(program.data(), program.size());
-  std::vector<runtime::DataFile> files;
-  for (const FileBytes& data : data_files) {
-    files.push_back({std::to_string(files.size()) + ".ptd", *copy_bytes(data.data(), data.size())});
-  }
-  auto loaded = runtime::Program::create(*bytes, files, format::Limits());
-  return {loaded.status().code(), loaded.status().message()};
 }
 
 void expect_refused(const Outcome& outcome, pteron_code code, std::initializer_list<const char*> words) {
