@@ -275,7 +275,8 @@ class TensorView {
 
   // Lets the runtime change the sizes, within the bytes the view was made with: for outputs whose shape varies.
   TensorView& set_resizable(bool resizable) {
-    raw_.flags = resizable ? raw_.flags | PTERON_TENSOR_RESIZABLE : raw_.flags & ~static_cast<uint32_t>(PTERON_TENSOR_RESIZABLE);
+    raw_.flags =
+        resizable ? raw_.flags | PTERON_TENSOR_RESIZABLE : raw_.flags & ~static_cast<uint32_t>(PTERON_TENSOR_RESIZABLE);
     return *this;
   }
 
