@@ -26,9 +26,10 @@ inline namespace v1_0 {
 
 // `size` elements at `data`, owned by somebody else.
 //
-//   for (float value : *tensor.data<float>()) total += value;
+//   const pteron::Span<const float> values = *tensor.data<float>();
+//   for (float value : values) total += value;
 //
-// Copying copies the pointer. Indexing is not checked.
+// Copying copies the pointer. Indexing is not checked. The Span in a Result dies with it, so a loop needs it by name.
 template <typename T>
 class Span {
  public:

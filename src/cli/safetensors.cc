@@ -113,7 +113,12 @@ NamedTensors read_safetensors(std::string_view bytes, const std::string& where) 
   }
   const std::string_view text = bytes.substr(8, header_size);
   const std::string_view data = bytes.substr(8 + header_size);
-  const Json header = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  // A good header is three levels deep; a hostile one could be millions.
+  const auto limit_depth = [&where](int depth, Json::parse_event_t, Json&) {
+    if (depth > 8) fail(kInputRefused, "%s: the JSON header is nested too deep", where.c_str());
+    return true;
+  };
+  const Json header = Json::parse(text, limit_depth, /*allow_exceptions=*/false);
   if (!header.is_object()) fail(kInputRefused, "%s: the header is not a JSON object", where.c_str());
   std::vector<Entry> entries;
   for (const auto& [name, json] : header.items()) {
