@@ -8,6 +8,7 @@
 #include "kernels/comparison.h"
 #include "kernels/conditional.h"
 #include "kernels/convolution.h"
+#include "kernels/convolution_backward.h"
 #include "kernels/copy.h"
 #include "kernels/creation.h"
 #include "kernels/distance.h"
@@ -418,6 +419,11 @@ constexpr pteron_kernel kTable[] = {
         "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, "
         "SymInt[] output_padding, SymInt groups, *, Tensor(a!) out) -> Tensor(a!)",
         MASKS(kReal, kReal, kReal, kReal), convolution_out, convolution_prepare),
+    ROW("aten::convolution_backward.out",
+        "(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, "
+        "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool[3] output_mask, *, "
+        "Tensor(a!) out0, Tensor(b!) out1, Tensor(c!) out2) -> (Tensor(a!), Tensor(b!), Tensor(c!))",
+        MASKS(kFloating, kFloating, kFloating, kFloating, kFloating, kFloating), convolution_backward_out),
 
     // ---- Pooling (pooling.cc) ----
     ROW("aten::avg_pool2d.out",

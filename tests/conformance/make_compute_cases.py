@@ -109,6 +109,14 @@ def convolutions():
         # A weight of one output channel in a dim order of its own.
         weight = torch.tensor([1, 2, 10, 20], dtype=dtype).view(2, 1, 1, 2).permute(1, 0, 2, 3).contiguous()
         add(torch.tensor([1, 2], dtype=dtype).view(1, 2, 1, 1), weight.permute(1, 0, 2, 3), None, [1], [0], [1], True)
+    for dtype in FLOATS:
+        for transposed, groups, output_padding, dilation in [(False, 1, 0, 1), (False, 2, 0, 2), (True, 1, 1, 1), (True, 2, 2, 3)]:
+            x, w = sample(dtype, 2, 4, 5, 6), sample(dtype, 4, 4 // groups, 3, 2, seed=1)
+            settings = [[2, 1] if not transposed else [2, 2], [1, 0], [dilation, dilation], transposed,
+                        [output_padding, output_padding], groups]
+            y = rounded(lambda x, w: aten.convolution(x, w, None, *settings), x, w)
+            args = [sample(dtype, *y.shape, seed=2), x, w, [4], *settings, [True, True, True]]
+            cases.add("aten::convolution_backward.out", *args, expect=rounded(aten.convolution_backward, *args))
     image = [(F32, (1, 4, 4, 4))]
     x, w = sample(F32, 1, 4, 4, 4), sample(F32, 4, 4, 3, 3)
     none = [None, [1], [1], [1], False, [0], 1]

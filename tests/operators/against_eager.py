@@ -133,7 +133,11 @@ def matmul(draw):
                 atol=1e-4)
 
 
-def convolution(draw):
+def convolution_backward(draw):
+    return convolution(draw, backward=True)
+
+
+def convolution(draw, backward=False):
     dtype = draw.pick(FLOATS + [torch.float32] * 6)
     dims = draw.pick([1, 2, 2, 2, 3])
     transposed = draw.chance(0.25)
@@ -154,6 +158,8 @@ def convolution(draw):
     size = [low + draw.int(0, 9 if dims == 3 else 18) for low in least]
     if transposed:
         size = [draw.int(3, 9) for _ in range(dims)]
+    if backward:
+        size = [min(s, low + 5) for s, low in zip(size, least)]
     x = draw.tensor([draw.int(0 if draw.chance(0.1) else 1, 3), cin, *size], dtype)
     w = draw.tensor([cin, cout // groups, *kernel] if transposed else [cout, cin // groups, *kernel], dtype)
     bias = draw.tensor([cout], dtype) if draw.chance(0.7) else None
@@ -165,6 +171,10 @@ def convolution(draw):
             settings[4] = [0]
     try:
         expected = eager(lambda x, w, b: aten.convolution(x, w, b, *settings), x, w, bias, dtype=dtype)
+        if backward:
+            args = [draw.tensor(list(expected.shape), dtype), x, w, [cout], *settings, [True, True, True]]
+            expected = eager(aten.convolution_backward, *args, dtype=dtype)
+            return Case("aten::convolution_backward.out", args, expected, atol=1e-3, rtol=1e-4)
     except RuntimeError:
         return None
     return Case("aten::convolution.out", [x, w, bias, *settings], expected, [1, 2], atol=2e-4, rtol=1e-4)
@@ -398,7 +408,7 @@ def distance(draw):
                 rtol=1e-4)
 
 
-FAMILIES = [matmul, convolution, pooling, normalization, softmax, indexing, upsample, distance]
+FAMILIES = [matmul, convolution, convolution_backward, pooling, normalization, softmax, indexing, upsample, distance]
 
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
