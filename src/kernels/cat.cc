@@ -194,6 +194,7 @@ int pad_out(KernelContext& context, const Tensor& self, IntList pad, Border bord
                  2 * dims, pad.size());
   PTERON_REQUIRE(context, self.rank() == dims + 1 || self.rank() == dims + 2,
                  "expected a tensor of rank %d or %d, found rank %d", dims + 1, dims + 2, self.rank());
+  PTERON_PASS(require_copyable(context, self.dtype(), out.dtype()));
   Padding padding;
   PTERON_PASS(prepare_padding(context, self, pad, &padding, out));
   for (int dim = self.rank() - dims; dim < self.rank(); ++dim) {

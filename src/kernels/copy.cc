@@ -6,6 +6,7 @@ namespace pteron::kernels {
 namespace {
 
 int copy_broadcast(KernelContext& context, Tensor& target, const Tensor& src) {
+  PTERON_PASS(require_copyable(context, src.dtype(), target.dtype()));
   const View to = view_of(target);
   View from = view_of(src);
   PTERON_REQUIRE(context, expand_view(from, to.sizes, to.rank),

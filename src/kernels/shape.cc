@@ -156,13 +156,21 @@ int normalize_dim(KernelContext& context, int64_t dim, int rank, int* axis) {
   return PTERON_OK;
 }
 
+int require_copyable(KernelContext& context, int from, int to) {
+  PTERON_REQUIRE(context, from == to || (is_in(from, kStored) && is_in(to, kStored)),
+                 "elements of dtype %s cannot be converted to %s", pteron_dtype_name(from), pteron_dtype_name(to));
+  return PTERON_OK;
+}
+
 int copy_to_out(KernelContext& context, const View& source, Tensor& out) {
+  PTERON_PASS(require_copyable(context, source.dtype, out.dtype()));
   PTERON_PASS(context.resize(out, sizes_of(source)));
   copy_view(view_of(out), source);
   return PTERON_OK;
 }
 
 int view_copy_out(KernelContext& context, const Tensor& self, IntList size, Tensor& out) {
+  PTERON_PASS(require_copyable(context, self.dtype(), out.dtype()));
   int64_t sizes[kMaxRank];
   PTERON_PASS(resolve_sizes(context, size, self.numel(), sizes));
   PTERON_PASS(context.resize(out, IntList(sizes, size.size())));
@@ -479,6 +487,7 @@ void copy_rolled(View target, View source, const int* axes, const int64_t* shift
 }  // namespace
 
 int roll_out(KernelContext& context, const Tensor& self, IntList shifts, IntList dims, Tensor& out) {
+  PTERON_PASS(require_copyable(context, self.dtype(), out.dtype()));
   PTERON_PASS(context.resize(out, self.sizes()));
   View source = view_of(self), target = view_of(out);
   if (dims.empty()) {  // rolls the elements in their logical order
@@ -525,6 +534,7 @@ int roll_out(KernelContext& context, const Tensor& self, IntList shifts, IntList
 }
 
 int repeat_out(KernelContext& context, const Tensor& self, IntList repeats, Tensor& out) {
+  PTERON_PASS(require_copyable(context, self.dtype(), out.dtype()));
   PTERON_REQUIRE(context, repeats.size() >= static_cast<size_t>(self.rank()) && repeats.size() <= kMaxRank,
                  "%zu repeats are given for a tensor of rank %d", repeats.size(), self.rank());
   const int rank = static_cast<int>(repeats.size());
@@ -595,6 +605,7 @@ void split_dim(View& view, int dim, int64_t inner) {
 }  // namespace
 
 int pixel_shuffle_out(KernelContext& context, const Tensor& self, int64_t upscale_factor, Tensor& out) {
+  PTERON_PASS(require_copyable(context, self.dtype(), out.dtype()));
   const int rank = self.rank();
   PTERON_REQUIRE(context, rank >= 3 && rank + 3 <= kMaxRank, "expected channels, height and width, found rank %d",
                  rank);
@@ -632,6 +643,7 @@ int pixel_shuffle_out(KernelContext& context, const Tensor& self, int64_t upscal
 }
 
 int pixel_unshuffle_out(KernelContext& context, const Tensor& self, int64_t downscale_factor, Tensor& out) {
+  PTERON_PASS(require_copyable(context, self.dtype(), out.dtype()));
   const int rank = self.rank();
   PTERON_REQUIRE(context, rank >= 3 && rank + 3 <= kMaxRank, "expected channels, height and width, found rank %d",
                  rank);

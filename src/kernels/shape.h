@@ -9,6 +9,9 @@ namespace pteron::kernels {
 // A dimension counted from the end when negative; rank 0 counts as rank 1. Fails outside [-rank, rank).
 int normalize_dim(KernelContext& context, int64_t dim, int rank, int* axis);
 
+// Fails when elements of one dtype cannot be converted to the other: 8-bit floats are only moved as they are.
+int require_copyable(KernelContext& context, int from, int to);
+
 // Resizes `out` to the sizes of `source` and copies it there, converted. `source` must not overlap `out`.
 int copy_to_out(KernelContext& context, const View& source, Tensor& out);
 
