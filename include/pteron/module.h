@@ -27,7 +27,8 @@ struct ModuleOptions {
   LoadOptions load;
   PlanOptions plan;
   uint64_t seed = 0;         // of random operators; 0: a fixed default
-  bool share_state = false;  // methods of the program share mutable buffers of the same name
+  // Methods use the mutable buffers of the one that was prepared first, where the names are the same.
+  bool share_state = false;
 };
 
 namespace detail {
@@ -115,11 +116,12 @@ class Module {
     PTERON_ASSIGN(const Plan plan, Plan::create(program_, method, options_.plan));
     MethodOptions method_options;
     method_options.seed = options_.seed;
-    if (options_.share_state && !methods_.empty()) method_options.state_from = methods_.begin()->second.get();
+    if (options_.share_state) method_options.state_from = first_;
     PTERON_ASSIGN(Method instance, Method::create(plan, method_options));
     auto kept = std::make_unique<Method>(std::move(instance));
     Method* pointer = kept.get();
     methods_.emplace(method, std::move(kept));
+    if (first_ == nullptr) first_ = pointer;
     return pointer;
   }
 
@@ -142,6 +144,7 @@ class Module {
   Program program_;
   ModuleOptions options_;
   std::map<std::string, std::unique_ptr<Method>> methods_;
+  const Method* first_ = nullptr;  // of methods_, the one prepared first
 };
 
 }  // namespace v1_0
