@@ -26,7 +26,7 @@ inline namespace v1_0 {
 struct ModuleOptions {
   LoadOptions load;
   PlanOptions plan;
-  uint64_t seed = 0;         // of random operators; 0: a fixed default
+  uint64_t seed = 0;  // of random operators; 0: a fixed default
   // Methods use the mutable buffers of the one that was prepared first, where the names are the same.
   bool share_state = false;
 };
