@@ -1,6 +1,6 @@
 // Weights that a program permutes in every run, before a matrix product: the exporter writes a linear layer so. A
-// permuted constant needs no copy: the same bytes read with another dim order are the permuted tensor, and a kernel that
-// packs its weight when the plan is made packs it from there.
+// permuted constant needs no copy: the same bytes read with another dim order are the permuted tensor, and a kernel
+// that packs its weight when the plan is made packs it from there.
 #pragma once
 
 #include "runtime/graph.h"
