@@ -30,8 +30,9 @@ Window window_of(const PoolShape& s, size_t d, int64_t o) {
   return w;
 }
 
+// Of several NaN the last one wins, as in PyTorch.
 bool beats(float x, float best) {
-  return x > best || (x != x && best == best);
+  return x > best || x != x;
 }
 
 // The definition, for indices and for rows that do not fit the pieces. Works on one channel with any pixel step.

@@ -9,7 +9,7 @@ namespace pteron::kernels {
 int avg_pool2d_out(KernelContext& context, const Tensor& self, IntList kernel_size, IntList stride, IntList padding,
                    bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override, Tensor& out);
 
-// The first largest element of each window; NaN is the largest. indices: its position in the image, row by row.
+// The first largest element of each window, or its last NaN. indices: its position in the image, row by row.
 int max_pool2d_with_indices_out(KernelContext& context, const Tensor& self, IntList kernel_size, IntList stride,
                                 IntList padding, IntList dilation, bool ceil_mode, Tensor& out, Tensor& indices);
 

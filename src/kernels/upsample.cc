@@ -342,8 +342,7 @@ T pad_position(T position, int64_t size, const Sampling& sampling) {
   if (sampling.padding == Padding::kReflection) {
     position = sampling.align_corners ? reflect(position, 0, 2 * (size - 1)) : reflect(position, -1, 2 * size - 1);
   }
-  // NaN goes to 0.
-  return std::min(static_cast<T>(size - 1), std::max(position, T{0}));
+  return position > 0 ? std::min(position, static_cast<T>(size - 1)) : T{0};  // NaN goes to 0
 }
 
 // A position as an integer; those far outside any image (NaN too) become one that is outside as well.

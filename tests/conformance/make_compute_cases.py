@@ -158,7 +158,7 @@ def pooling():
             for window in [([3, 2], [2, 1], [1, 1], [1]), ([2], [], [0], [1]), ([2, 3], [1, 2], [0, 1], [2, 1])]:
                 for ceil_mode in [False, True]:
                     cases.add("aten::max_pool2d_with_indices.out", image, *window, ceil_mode, **options)
-    special = torch.tensor([[NAN, 1, -INF, 2], [3, -INF, -INF, NAN], [-INF, -INF, INF, 0]]).view(1, 3, 4)
+    special = torch.tensor([[NAN, NAN, -INF, 2], [3, -INF, -INF, NAN], [-INF, -INF, INF, 0]]).view(1, 3, 4)
     cases.add("aten::max_pool2d_with_indices.out", special, [2, 2], [1, 1], [1, 1], [1, 1], False)
     for dtype in FLOATS:
         x = sample(dtype, 2, 3, 5, 6)
@@ -348,6 +348,10 @@ def resizing():
             for padding in range(3):
                 for align in [False, True]:
                     cases.add("aten::grid_sampler_2d.out", x, grid, mode, padding, align)
+        odd = torch.tensor([NAN, 0, 0, NAN, INF, 0, NAN, NAN], dtype=dtype).view(1, 1, 4, 2)
+        for mode in range(3):
+            for padding in range(3):
+                cases.add("aten::grid_sampler_2d.out", x, odd, mode, padding, False)
     x = positive(F32, 1, 1, 4, 4)
     for bad in [[x, [0, 2]], [x, [2]], [x, [-1, 2]], [x, None], [x, [2, 2], [2.0, 2.0]], [x, None, [2.0]],
                 [x, None, [1e300, 1.0]], [x, None, [NAN, 1.0]], [x, None, [1e-300, 1.0]], [x[0], [2, 2]]]:
