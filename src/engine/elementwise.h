@@ -1,10 +1,11 @@
 // Vectorised fp32 loops over contiguous memory.
 //
 // Accuracy: +, -, *, /, sqrt, min, max, abs, neg and comparisons-based functions are exact (correctly rounded); exp,
-// log, tanh, sigmoid, silu, gelu stay within a few units in the last place (rtol 1e-6) of the exact value over the
-// whole range, with NaN, infinities, signed zeros and denormals as in libm. The same element gives the same bits
-// wherever it stands in the array and for any thread count. In and out may be the same pointer; other overlaps are not
-// allowed.
+// log, tanh and sigmoid stay within a few units in the last place (rtol 1e-6) of the exact value over the whole range.
+// So do silu and gelu but where they run out to zero: gelu follows 1 + erf, whose error is absolute for negative
+// numbers, and silu loses relative accuracy below -87. NaN, infinities, signed zeros and denormals are as in libm. The
+// same element gives the same bits wherever it stands in the array and for any thread count. In and out may be the same
+// pointer; other overlaps are not allowed.
 #pragma once
 
 #include <cstdint>
