@@ -100,7 +100,7 @@ class General(Command):
 
     def test_truncated_program(self):
         whole = (PROGRAMS / "linear.pte").read_bytes()
-        self.refused(FILE, "expected", "inspect", self.file("cut.pte", whole[: len(whole) // 2]))
+        self.refused(FILE, "truncated", "inspect", self.file("cut.pte", whole[: len(whole) // 2]))
 
     def test_full_disk(self):
         with open("/dev/full", "w") as full:
