@@ -124,7 +124,6 @@ TEST(Accepted, HeaderWithoutSegmentDataSize) {
 
 TEST(Accepted, LongerUnknownHeader) {
   ProgramEdit edit("linear.pte");
-  HeaderEdit header;
   FileBytes file = edit.pack();
   // Sixteen bytes more of header before the flatbuffer's tables.
   const uint32_t root = stored<uint32_t>(file, 0);
