@@ -32,29 +32,75 @@ Window window_of(const PoolShape& s, size_t d, int64_t o) {
 
 // Of several NaN the last one wins, as in PyTorch.
 bool beats(float x, float best) {
-  return x > best || x != x;
+  return (x > best) | (x != x);
 }
 
-// The definition, for indices and for rows that do not fit the pieces. Works on one channel with any pixel step.
-void max_plane_plain(const PoolShape& s, const float* in, float* out, int64_t* indices, int64_t step) {
+// The definition, for rows that do not fit the pieces.
+void max_plane_plain(const PoolShape& s, const float* in, float* out) {
   for (int64_t oh = 0; oh < s.out[0]; ++oh) {
     const Window h = window_of(s, 0, oh);
     for (int64_t ow = 0; ow < s.out[1]; ++ow) {
       const Window w = window_of(s, 1, ow);
       float best = kLowest;
-      int64_t index = (h.start + h.begin * s.dilation[0]) * s.in[1] + w.start + w.begin * s.dilation[1];
       for (int64_t kh = h.begin; kh < h.end; ++kh) {
+        const float* row = in + (h.start + kh * s.dilation[0]) * s.in[1] + w.start;
         for (int64_t kw = w.begin; kw < w.end; ++kw) {
-          const int64_t at = (h.start + kh * s.dilation[0]) * s.in[1] + w.start + kw * s.dilation[1];
-          if (beats(in[at * step], best)) {
-            best = in[at * step];
-            index = at;
-          }
+          if (beats(row[kw * s.dilation[1]], best)) best = row[kw * s.dilation[1]];
         }
       }
-      const int64_t to = (oh * s.out[1] + ow) * step;
-      out[to] = best;
-      if (indices != nullptr) indices[to] = index;
+      out[oh * s.out[1] + ow] = best;
+    }
+  }
+}
+
+// Keeps the better of what was found so far and `count` values `step` apart, which stand at `place`, `place` +
+// `place_step`, ... Without branches: which value is larger cannot be foreseen.
+void keep_better(const float* from, int64_t step, int64_t count, int64_t place, int64_t place_step, float* best,
+                 int64_t* places) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float value = from[i * step];
+    const bool better = beats(value, best[i]);
+    best[i] = better ? value : best[i];
+    places[i] = better ? place + i * place_step : places[i];
+  }
+}
+
+// Where the first tap of a window inside the image stands.
+int64_t first_place(const PoolShape& s, const Window& h, const Window& w) {
+  return (h.start + h.begin * s.dilation[0]) * s.in[1] + w.start + w.begin * s.dilation[1];
+}
+
+// One output row of one NCHW plane with indices, tap after tap.
+void max_row_with_indices(const PoolShape& s, const float* in, int64_t oh, float* out, int64_t* indices) {
+  const Window h = window_of(s, 0, oh);
+  for (int64_t ow = 0; ow < s.out[1]; ++ow) {
+    out[ow] = kLowest;
+    indices[ow] = first_place(s, h, window_of(s, 1, ow));
+  }
+  for (int64_t kh = h.begin; kh < h.end; ++kh) {
+    const int64_t row = (h.start + kh * s.dilation[0]) * s.in[1];
+    for (int64_t kw = 0; kw < s.kernel[1]; ++kw) {
+      const int64_t shift = kw * s.dilation[1] - s.padding[1];  // column = ow * stride + shift
+      const int64_t begin = shift >= 0 ? 0 : (-shift + s.stride[1] - 1) / s.stride[1];
+      const int64_t room = s.in[1] - shift;
+      const int64_t end = room <= 0 ? 0 : std::min(s.out[1], (room + s.stride[1] - 1) / s.stride[1]);
+      if (begin >= end) continue;
+      const int64_t place = row + begin * s.stride[1] + shift;
+      keep_better(in + place, s.stride[1], end - begin, place, s.stride[1], out + begin, indices + begin);
+    }
+  }
+}
+
+// One output pixel of an NHWC image with indices: channels side by side.
+void max_pixel_with_indices(const PoolShape& s, const float* in, int64_t oh, int64_t ow, float* out, int64_t* indices) {
+  const Window h = window_of(s, 0, oh);
+  const Window w = window_of(s, 1, ow);
+  std::fill(out, out + s.channels, kLowest);
+  std::fill(indices, indices + s.channels, first_place(s, h, w));
+  for (int64_t kh = h.begin; kh < h.end; ++kh) {
+    for (int64_t kw = w.begin; kw < w.end; ++kw) {
+      const int64_t place = (h.start + kh * s.dilation[0]) * s.in[1] + w.start + kw * s.dilation[1];
+      keep_better(in + place * s.channels, 1, s.channels, place, 0, out, indices);
     }
   }
 }
@@ -159,28 +205,22 @@ void max_pool2d(const PoolShape& s, ConvLayout layout, const float* in, float* o
   const int64_t in_plane = s.in[0] * s.in[1];
   const int64_t out_plane = s.out[0] * s.out[1];
   if (layout == ConvLayout::kNchw) {
-    const bool plain = indices != nullptr || !fits_pieces(s);
+    const bool plain = !fits_pieces(s);
     parallel_for(parallel, s.batch * s.channels, plane_grain(s), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
+        const float* from = in + c * in_plane;
         float* to = out + c * out_plane;
-        if (plain) {
-          max_plane_plain(s, in + c * in_plane, to, indices != nullptr ? indices + c * out_plane : nullptr, 1);
+        if (plain && indices == nullptr) {
+          max_plane_plain(s, from, to);
           continue;
         }
         for (int64_t oh = 0; oh < s.out[0]; ++oh) {
-          pool_row(s, tables, Binary::kMax, kLowest, in + c * in_plane, oh, to + oh * s.out[1]);
+          if (indices != nullptr) {
+            max_row_with_indices(s, from, oh, to + oh * s.out[1], indices + c * out_plane + oh * s.out[1]);
+          } else {
+            pool_row(s, tables, Binary::kMax, kLowest, from, oh, to + oh * s.out[1]);
+          }
         }
-      }
-    });
-    return;
-  }
-  if (indices != nullptr) {
-    parallel_for(parallel, s.batch * s.channels, plane_grain(s), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t batch = i / s.channels;
-        const int64_t c = i % s.channels;
-        const int64_t to = batch * out_plane * s.channels + c;
-        max_plane_plain(s, in + batch * in_plane * s.channels + c, out + to, indices + to, s.channels);
       }
     });
     return;
@@ -189,7 +229,12 @@ void max_pool2d(const PoolShape& s, ConvLayout layout, const float* in, float* o
     for (int64_t i = begin; i < end; ++i) {
       const float* image = in + i / s.out[0] * in_plane * s.channels;
       for (int64_t ow = 0; ow < s.out[1]; ++ow) {
-        pool_pixel(s, tables, Binary::kMax, kLowest, image, i % s.out[0], ow, out + (i * s.out[1] + ow) * s.channels);
+        const int64_t to = (i * s.out[1] + ow) * s.channels;
+        if (indices != nullptr) {
+          max_pixel_with_indices(s, image, i % s.out[0], ow, out + to, indices + to);
+        } else {
+          pool_pixel(s, tables, Binary::kMax, kLowest, image, i % s.out[0], ow, out + to);
+        }
       }
     }
   });
