@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include "kernels/test_call.h"
@@ -253,7 +252,6 @@ TEST_P(Operators, AgreeWithPyTorch) {
   ASSERT_TRUE(file.good());
   std::vector<Case> cases;
   std::string line;
-  std::map<std::string, int> seen;
   while (std::getline(file, line)) {
     if (line.rfind("case ", 0) == 0) {
       cases.push_back({line.substr(5), {}});
