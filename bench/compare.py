@@ -25,7 +25,7 @@ VENV = BUILD / "exporter-venv"
 FOLDER = BUILD / "bench"
 MODELS = BUILD / "models"
 DEFAULT = (
-    "digits", "mobilenet_v3_small", "mobilenet_v2", "efficientnet_b0", "resnet18", "bert_like", "lstm", "decoder",
+    "mobilenet_v3_small", "mobilenet_v2", "efficientnet_b0", "resnet18", "bert_like", "lstm", "decoder",
 )  # fmt: skip
 WAYS = ("pteron", "official", "official+xnnpack")
 FIGURES = ("load_ms", "first_ms", "steady_ms", "peak_kib")
