@@ -10,6 +10,9 @@ namespace {
 
 constexpr size_t kLongestList = 16;
 
+// The one operator that writes its first argument and is not followed by a result.
+constexpr char kCopyIndex[] = "executorch_prim::et_copy_index.tensor";
+
 std::string index_text(int32_t index) {
   return "%" + std::to_string(index);
 }
@@ -50,8 +53,8 @@ std::string InstructionText::text(const format::Instruction& instruction) const 
     case format::Opcode::kKernel:
       return call_text(method_.operators[target], instruction.args);
     case format::Opcode::kDelegate:
-      return format_text("delegate %d (%s)%s", instruction.target, std::string(method_.delegates[target].id).c_str(),
-                         joined(instruction.args, [this](int32_t arg) { return value_text(arg); }).c_str());
+      return format_text("delegate %d (%s)(%s)", instruction.target, std::string(method_.delegates[target].id).c_str(),
+                         args_text(instruction.args, instruction.args.size()).c_str());
     case format::Opcode::kMove:
       return format_text("move %%%d -> %%%d", instruction.target, instruction.operand);
     case format::Opcode::kJumpFalse:
@@ -65,6 +68,7 @@ std::string InstructionText::text(const format::Instruction& instruction) const 
 // An out-variant names its output twice, as argument and as result; a list of results stands behind its members.
 std::string InstructionText::call_text(const std::string& callee, const std::vector<int32_t>& args) const {
   if (args.empty()) return callee + "()";
+  if (callee == kCopyIndex) return callee + "(" + args_text(args, args.size()) + ") -> " + index_text(args[0]);
   size_t shown = args.size() - 1;
   const format::Value& result = method_.values[static_cast<size_t>(args.back())];
   if (result.kind == PTERON_KIND_TENSOR_LIST && result.items.size() <= shown &&
@@ -73,10 +77,14 @@ std::string InstructionText::call_text(const std::string& callee, const std::vec
   } else if (shown > 0 && args[shown - 1] == args.back()) {
     --shown;
   }
-  std::string text = callee + "(";
-  for (size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + value_text(args[i]);
   const bool is_list = result.kind >= PTERON_KIND_INT_LIST;
-  return text + ") -> " + (is_list ? list_text(result) : index_text(args.back()));
+  return callee + "(" + args_text(args, shown) + ") -> " + (is_list ? list_text(result) : index_text(args.back()));
+}
+
+std::string InstructionText::args_text(const std::vector<int32_t>& args, size_t count) const {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ", ") + value_text(args[i]);
+  return text;
 }
 
 std::string InstructionText::value_text(int32_t index) const {

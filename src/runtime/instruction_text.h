@@ -17,6 +17,7 @@ class InstructionText {
 
  private:
   std::string call_text(const std::string& callee, const std::vector<int32_t>& args) const;
+  std::string args_text(const std::vector<int32_t>& args, size_t count) const;
   std::string value_text(int32_t index) const;
   std::string list_text(const format::Value& list) const;
 
