@@ -1,6 +1,7 @@
 #include "engine/pool.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -53,16 +54,52 @@ void max_plane_plain(const PoolShape& s, const float* in, float* out) {
   }
 }
 
-// Keeps the better of what was found so far and `count` values `step` apart, which stand at `place`, `place` +
-// `place_step`, ... Without branches: which value is larger cannot be foreseen.
-void keep_better(const float* from, int64_t step, int64_t count, int64_t place, int64_t place_step, float* best,
-                 int64_t* places) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float value = from[i * step];
-    const bool better = beats(value, best[i]);
-    best[i] = better ? value : best[i];
-    places[i] = better ? place + i * place_step : places[i];
+// Four lanes of the baseline's vectors; 32 bits hold every place (see fits_vectors).
+using Floats = float __attribute__((vector_size(16)));
+using Places = int32_t __attribute__((vector_size(16)));
+constexpr int64_t kLanes = 4;
+
+// Outputs that are worked on together, and the best that was found for each so far.
+constexpr int64_t kRun = 256;
+// Columns of a window.
+constexpr int64_t kMaxTaps = 64;
+struct Best {
+  alignas(64) float values[kRun];
+  alignas(64) int32_t places[kRun];
+};
+
+Places choose(Places mask, Places yes, Places no) {
+  return (mask & yes) | (~mask & no);
+}
+
+// Compares with `count` further values, which stand at `place`, `place` + `step`, ... Without branches: which value is
+// larger cannot be foreseen.
+void keep_better(const float* from, int64_t count, int32_t place, int32_t step, float* best, int32_t* best_places) {
+  int64_t i = 0;
+  Places here = {place, place + step, place + 2 * step, place + 3 * step};
+  for (; i + kLanes <= count; i += kLanes) {
+    Floats value, kept;
+    Places places;
+    std::memcpy(&value, from + i, sizeof(value));
+    std::memcpy(&kept, best + i, sizeof(kept));
+    std::memcpy(&places, best_places + i, sizeof(places));
+    const Places better = (value > kept) | (value != value);
+    places = choose(better, here, places);
+    const Places bits = choose(better, std::bit_cast<Places>(value), std::bit_cast<Places>(kept));
+    std::memcpy(best + i, &bits, sizeof(bits));
+    std::memcpy(best_places + i, &places, sizeof(places));
+    here += static_cast<int32_t>(kLanes) * step;
   }
+  for (; i < count; ++i) {
+    if (!beats(from[i], best[i])) continue;
+    best[i] = from[i];
+    best_places[i] = place + static_cast<int32_t>(i) * step;
+  }
+}
+
+void store(const Best& best, int64_t count, float* out, int64_t* indices) {
+  std::memcpy(out, best.values, static_cast<size_t>(count) * sizeof(float));
+  for (int64_t i = 0; i < count; ++i) indices[i] = best.places[i];
 }
 
 // Where the first tap of a window inside the image stands.
@@ -70,37 +107,33 @@ int64_t first_place(const PoolShape& s, const Window& h, const Window& w) {
   return (h.start + h.begin * s.dilation[0]) * s.in[1] + w.start + w.begin * s.dilation[1];
 }
 
-// One output row of one NCHW plane with indices, tap after tap.
-void max_row_with_indices(const PoolShape& s, const float* in, int64_t oh, float* out, int64_t* indices) {
-  const Window h = window_of(s, 0, oh);
-  for (int64_t ow = 0; ow < s.out[1]; ++ow) {
-    out[ow] = kLowest;
-    indices[ow] = first_place(s, h, window_of(s, 1, ow));
-  }
-  for (int64_t kh = h.begin; kh < h.end; ++kh) {
-    const int64_t row = (h.start + kh * s.dilation[0]) * s.in[1];
-    for (int64_t kw = 0; kw < s.kernel[1]; ++kw) {
-      const int64_t shift = kw * s.dilation[1] - s.padding[1];  // column = ow * stride + shift
-      const int64_t begin = shift >= 0 ? 0 : (-shift + s.stride[1] - 1) / s.stride[1];
-      const int64_t room = s.in[1] - shift;
-      const int64_t end = room <= 0 ? 0 : std::min(s.out[1], (room + s.stride[1] - 1) / s.stride[1]);
-      if (begin >= end) continue;
-      const int64_t place = row + begin * s.stride[1] + shift;
-      keep_better(in + place, s.stride[1], end - begin, place, s.stride[1], out + begin, indices + begin);
-    }
-  }
+// Whether the window is small enough and places, and those a few steps beyond, fit 32 bits.
+bool fits_vectors(const PoolShape& s) {
+  constexpr int64_t kMost = int64_t{1} << 29;
+  return s.kernel[1] <= kMaxTaps && s.kernel[0] * s.dilation[0] < kMost && s.kernel[1] * s.dilation[1] < kMost &&
+         s.in[0] < kMost && s.in[1] < kMost && s.stride[1] < kMost / kRun &&
+         (s.in[0] + s.kernel[0] * s.dilation[0]) * (s.in[1] + s.kernel[1] * s.dilation[1]) < kMost;
 }
 
-// One output pixel of an NHWC image with indices: channels side by side.
-void max_pixel_with_indices(const PoolShape& s, const float* in, int64_t oh, int64_t ow, float* out, int64_t* indices) {
-  const Window h = window_of(s, 0, oh);
-  const Window w = window_of(s, 1, ow);
-  std::fill(out, out + s.channels, kLowest);
-  std::fill(indices, indices + s.channels, first_place(s, h, w));
-  for (int64_t kh = h.begin; kh < h.end; ++kh) {
-    for (int64_t kw = w.begin; kw < w.end; ++kw) {
-      const int64_t place = (h.start + kh * s.dilation[0]) * s.in[1] + w.start + kw * s.dilation[1];
-      keep_better(in + place * s.channels, 1, s.channels, place, 0, out, indices);
+// The definition with indices, for images of any size; neighbouring pixels are `step` apart.
+void max_plane_with_indices(const PoolShape& s, const float* in, float* out, int64_t* indices, int64_t step) {
+  for (int64_t oh = 0; oh < s.out[0]; ++oh) {
+    const Window h = window_of(s, 0, oh);
+    for (int64_t ow = 0; ow < s.out[1]; ++ow) {
+      const Window w = window_of(s, 1, ow);
+      float best = kLowest;
+      int64_t index = first_place(s, h, w);
+      for (int64_t kh = h.begin; kh < h.end; ++kh) {
+        for (int64_t kw = w.begin; kw < w.end; ++kw) {
+          const int64_t at = (h.start + kh * s.dilation[0]) * s.in[1] + w.start + kw * s.dilation[1];
+          if (!beats(in[at * step], best)) continue;
+          best = in[at * step];
+          index = at;
+        }
+      }
+      const int64_t to = (oh * s.out[1] + ow) * step;
+      out[to] = best;
+      indices[to] = index;
     }
   }
 }
@@ -170,6 +203,118 @@ void pool_pixel(const PoolShape& s, const Tables& tables, Binary op, float fill,
   if (first) std::fill(out, out + s.channels, fill);
 }
 
+// What all rows of an NCHW image share for the outputs [ow, ow + count): where their first tap inside the image stands
+// in its row, and which of them have each tap inside.
+struct RunOfRow {
+  int64_t ow, count;
+  int32_t first_column[kRun];
+  int64_t begin[kMaxTaps], end[kMaxTaps];
+};
+
+RunOfRow run_of_row(const PoolShape& s, int64_t ow) {
+  RunOfRow run;
+  run.ow = ow;
+  run.count = std::min(kRun, s.out[1] - ow);
+  for (int64_t i = 0; i < run.count; ++i) {
+    const Window w = window_of(s, 1, ow + i);
+    run.first_column[i] = static_cast<int32_t>(w.start + w.begin * s.dilation[1]);
+  }
+  for (int64_t kw = 0; kw < s.kernel[1]; ++kw) {
+    const int64_t shift = kw * s.dilation[1] - s.padding[1];  // column = output * stride + shift
+    const int64_t room = s.in[1] - shift;
+    const int64_t begin = shift >= 0 ? 0 : (-shift + s.stride[1] - 1) / s.stride[1];
+    const int64_t end = room <= 0 ? 0 : (room + s.stride[1] - 1) / s.stride[1];
+    run.begin[kw] = std::max(begin, ow);
+    run.end[kw] = std::min(end, ow + run.count);
+  }
+  return run;
+}
+
+// Those outputs of one row, tap after tap.
+void max_run_with_indices(const PoolShape& s, const RunOfRow& run, const float* in, int64_t oh, float* out,
+                          int64_t* indices) {
+  const Window h = window_of(s, 0, oh);
+  const auto first_row = static_cast<int32_t>((h.start + h.begin * s.dilation[0]) * s.in[1]);
+  Best best;
+  float column[kRun];
+  for (int64_t i = 0; i < run.count; ++i) {
+    best.values[i] = kLowest;
+    best.places[i] = first_row + run.first_column[i];
+  }
+  for (int64_t kh = h.begin; kh < h.end; ++kh) {
+    const int64_t row = (h.start + kh * s.dilation[0]) * s.in[1];
+    for (int64_t kw = 0; kw < s.kernel[1]; ++kw) {
+      const int64_t first = run.begin[kw], taken = run.end[kw] - first;
+      if (taken <= 0) continue;
+      const int64_t place = row + first * s.stride[1] + kw * s.dilation[1] - s.padding[1];
+      const float* from = in + place;
+      if (s.stride[1] != 1) {
+        for (int64_t i = 0; i < taken; ++i) column[i] = from[i * s.stride[1]];
+        from = column;
+      }
+      keep_better(from, taken, static_cast<int32_t>(place), static_cast<int32_t>(s.stride[1]),
+                  best.values + (first - run.ow), best.places + (first - run.ow));
+    }
+  }
+  store(best, run.count, out, indices);
+}
+
+// `count` neighbouring channels, from `channel` on, of one output pixel of an NHWC image; count <= kRun.
+void max_channels_with_indices(const PoolShape& s, const float* in, int64_t oh, int64_t ow, int64_t channel,
+                               int64_t count, float* out, int64_t* indices) {
+  const Window h = window_of(s, 0, oh);
+  const Window w = window_of(s, 1, ow);
+  Best best;
+  std::fill(best.values, best.values + count, kLowest);
+  std::fill(best.places, best.places + count, static_cast<int32_t>(first_place(s, h, w)));
+  for (int64_t kh = h.begin; kh < h.end; ++kh) {
+    for (int64_t kw = w.begin; kw < w.end; ++kw) {
+      const int64_t place = (h.start + kh * s.dilation[0]) * s.in[1] + w.start + kw * s.dilation[1];
+      keep_better(in + place * s.channels + channel, count, static_cast<int32_t>(place), 0, best.values, best.places);
+    }
+  }
+  store(best, count, out, indices);
+}
+
+// All images with indices.
+void max_with_indices(const PoolShape& s, ConvLayout layout, const float* in, float* out, int64_t* indices,
+                      const Parallel& parallel) {
+  const int64_t in_plane = s.in[0] * s.in[1];
+  const int64_t out_plane = s.out[0] * s.out[1];
+  if (!fits_vectors(s)) {
+    const bool last = layout == ConvLayout::kNhwc;
+    parallel_for(parallel, s.batch * s.channels, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t batch = i / s.channels, c = i % s.channels;
+        const int64_t from = last ? batch * in_plane * s.channels + c : i * in_plane;
+        const int64_t to = last ? batch * out_plane * s.channels + c : i * out_plane;
+        max_plane_with_indices(s, in + from, out + to, indices + to, last ? s.channels : 1);
+      }
+    });
+  } else if (layout == ConvLayout::kNchw) {
+    parallel_for(parallel, s.batch * s.channels * s.out[0], 16, [&](int64_t begin, int64_t end) {
+      for (int64_t ow = 0; ow < s.out[1]; ow += kRun) {
+        const RunOfRow run = run_of_row(s, ow);
+        for (int64_t row = begin; row < end; ++row) {
+          const int64_t to = row * s.out[1] + ow;
+          max_run_with_indices(s, run, in + row / s.out[0] * in_plane, row % s.out[0], out + to, indices + to);
+        }
+      }
+    });
+  } else {
+    parallel_for(parallel, s.batch * out_plane, 8, [&](int64_t begin, int64_t end) {
+      for (int64_t pixel = begin; pixel < end; ++pixel) {
+        const float* image = in + pixel / out_plane * in_plane * s.channels;
+        const int64_t place = pixel % out_plane;
+        for (int64_t c = 0; c < s.channels; c += kRun) {
+          const int64_t count = std::min(kRun, s.channels - c), to = pixel * s.channels + c;
+          max_channels_with_indices(s, image, place / s.out[1], place % s.out[1], c, count, out + to, indices + to);
+        }
+      }
+    });
+  }
+}
+
 int64_t plane_grain(const PoolShape& s) {
   return 1 + 32768 / std::max<int64_t>(1, s.out[0] * s.out[1] * s.kernel[0] * s.kernel[1]);
 }
@@ -202,24 +347,20 @@ float sum_window_plain(const PoolShape& s, const float* in, const Window& h, con
 void max_pool2d(const PoolShape& s, ConvLayout layout, const float* in, float* out, int64_t* indices,
                 const Parallel& parallel) {
   const Tables tables{elementwise_table(active_isa()), conv_table(active_isa())};
+  if (indices != nullptr) return max_with_indices(s, layout, in, out, indices, parallel);
   const int64_t in_plane = s.in[0] * s.in[1];
   const int64_t out_plane = s.out[0] * s.out[1];
   if (layout == ConvLayout::kNchw) {
     const bool plain = !fits_pieces(s);
     parallel_for(parallel, s.batch * s.channels, plane_grain(s), [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
-        const float* from = in + c * in_plane;
         float* to = out + c * out_plane;
-        if (plain && indices == nullptr) {
-          max_plane_plain(s, from, to);
+        if (plain) {
+          max_plane_plain(s, in + c * in_plane, to);
           continue;
         }
         for (int64_t oh = 0; oh < s.out[0]; ++oh) {
-          if (indices != nullptr) {
-            max_row_with_indices(s, from, oh, to + oh * s.out[1], indices + c * out_plane + oh * s.out[1]);
-          } else {
-            pool_row(s, tables, Binary::kMax, kLowest, from, oh, to + oh * s.out[1]);
-          }
+          pool_row(s, tables, Binary::kMax, kLowest, in + c * in_plane, oh, to + oh * s.out[1]);
         }
       }
     });
@@ -229,12 +370,7 @@ void max_pool2d(const PoolShape& s, ConvLayout layout, const float* in, float* o
     for (int64_t i = begin; i < end; ++i) {
       const float* image = in + i / s.out[0] * in_plane * s.channels;
       for (int64_t ow = 0; ow < s.out[1]; ++ow) {
-        const int64_t to = (i * s.out[1] + ow) * s.channels;
-        if (indices != nullptr) {
-          max_pixel_with_indices(s, image, i % s.out[0], ow, out + to, indices + to);
-        } else {
-          pool_pixel(s, tables, Binary::kMax, kLowest, image, i % s.out[0], ow, out + to);
-        }
+        pool_pixel(s, tables, Binary::kMax, kLowest, image, i % s.out[0], ow, out + (i * s.out[1] + ow) * s.channels);
       }
     }
   });

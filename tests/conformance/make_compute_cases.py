@@ -158,6 +158,11 @@ def pooling():
             for window in [([3, 2], [2, 1], [1, 1], [1]), ([2], [], [0], [1]), ([2, 3], [1, 2], [0, 1], [2, 1])]:
                 for ceil_mode in [False, True]:
                     cases.add("aten::max_pool2d_with_indices.out", image, *window, ceil_mode, **options)
+    # More columns and channels than are worked on at once, and a window too wide for that.
+    for image, kernel, stride in [(sample(F32, 1, 1, 2, 700), [2, 3], [1, 1]), (sample(F32, 1, 1, 2, 700), [2, 3], [1, 2]),
+                                  (sample(F32, 1, 270, 2, 2).contiguous(memory_format=LAST), [2, 2], [1, 1]),
+                                  (sample(F32, 1, 2, 2, 80), [1, 70], [1, 3])]:
+        cases.add("aten::max_pool2d_with_indices.out", image, kernel, stride)
     special = torch.tensor([[NAN, NAN, -INF, 2], [3, -INF, -INF, NAN], [-INF, -INF, INF, 0]]).view(1, 3, 4)
     cases.add("aten::max_pool2d_with_indices.out", special, [2, 2], [1, 1], [1, 1], [1, 1], False)
     for dtype in FLOATS:
