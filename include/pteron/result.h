@@ -2,7 +2,7 @@
 //
 //   pteron::Result<pteron::Module> module = pteron::Module::load("model.pte");
 //   if (!module) return report(module.status().message());
-//   module->run(...);
+//   auto outputs = module->forward(...);
 #pragma once
 
 #include <new>
@@ -74,13 +74,14 @@ class [[nodiscard]] Result {
     require();
     return *value_;
   }
-  T&& value() && {
+  // By value: a reference into a result that is about to die would outlive it in `for (x : *f())`.
+  T value() && {
     require();
     return std::move(*value_);
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

@@ -29,7 +29,7 @@ inline namespace v1_0 {
 //   const pteron::Span<const float> values = *tensor.data<float>();
 //   for (float value : values) total += value;
 //
-// Copying copies the pointer. Indexing is not checked. The Span in a Result dies with it, so a loop needs it by name.
+// Copying copies the pointer. Indexing is not checked.
 template <typename T>
 class Span {
  public:
