@@ -43,6 +43,10 @@ pteron::Result<PlanOptions> plan_options(const pteron_plan_options* given) {
   PlanOptions options;
   options.planner = static_cast<pteron_planner>(known.planner);
   options.auto_load = known.no_auto_load == 0;
+  if (known.backend_option_count != 0 && known.backend_options == nullptr) {
+    return error(PTERON_INVALID_ARGUMENT, "%zu backend options were announced, but the list is null",
+                 known.backend_option_count);
+  }
   for (size_t i = 0; i < known.backend_option_count; ++i) {
     const pteron_backend_option& option = known.backend_options[i];
     if (option.backend == nullptr || option.key == nullptr || option.value == nullptr) {
@@ -130,17 +134,22 @@ void pteron_method_destroy(pteron_method* method) {
 
 pteron_status* pteron_method_set_input(pteron_method* method, size_t index, const pteron_value* value) {
   return guard([&]() -> Status {
+    PTERON_TRY(require(method != nullptr, "pteron_method_set_input", "method"));
     PTERON_TRY(require(value != nullptr, "pteron_method_set_input", "value"));
     return method->object->set_input(index, *value);
   });
 }
 
 pteron_status* pteron_method_bind_output(pteron_method* method, size_t index, pteron_tensor* tensor) {
-  return guard([&] { return method->object->bind_output(index, tensor); });
+  return guard([&]() -> Status {
+    PTERON_TRY(require(method != nullptr, "pteron_method_bind_output", "method"));
+    return method->object->bind_output(index, tensor);
+  });
 }
 
 pteron_status* pteron_method_run(pteron_method* method, const pteron_run_options* options) {
-  return guard([&] {
+  return guard([&]() -> Status {
+    PTERON_TRY(require(method != nullptr, "pteron_method_run", "method"));
     const pteron_run_options known = known_part(options);
     return method->object->run(&known);
   });
@@ -148,6 +157,7 @@ pteron_status* pteron_method_run(pteron_method* method, const pteron_run_options
 
 pteron_status* pteron_method_step(pteron_method* method, const pteron_run_options* options, int* done) {
   return guard([&]() -> Status {
+    PTERON_TRY(require(method != nullptr, "pteron_method_step", "method"));
     PTERON_TRY(require(done != nullptr, "pteron_method_step", "done"));
     const pteron_run_options known = known_part(options);
     bool finished = false;
@@ -166,7 +176,10 @@ const pteron_value* pteron_method_output(const pteron_method* method, size_t ind
 }
 
 pteron_status* pteron_method_reset_state(pteron_method* method) {
-  return guard([&] { return method->object->reset_state(); });
+  return guard([&]() -> Status {
+    PTERON_TRY(require(method != nullptr, "pteron_method_reset_state", "method"));
+    return method->object->reset_state();
+  });
 }
 
 void pteron_method_set_trace(pteron_method* method, void (*callback)(void* user, const pteron_trace_event* event),

@@ -351,6 +351,16 @@ TEST(Method, RunsAgainAfterARunThatWasStopped) {
   loaded.expect_case(0);
 }
 
+TEST(Method, RefusesToBeNull) {
+  const pteron_value value = as_value(int64_t{1});
+  int done = 0;
+  EXPECT_EQ(Status::adopt(pteron_method_set_input(nullptr, 0, &value)).code(), PTERON_INVALID_ARGUMENT);
+  EXPECT_EQ(Status::adopt(pteron_method_bind_output(nullptr, 0, nullptr)).code(), PTERON_INVALID_ARGUMENT);
+  EXPECT_EQ(Status::adopt(pteron_method_run(nullptr, nullptr)).code(), PTERON_INVALID_ARGUMENT);
+  EXPECT_EQ(Status::adopt(pteron_method_step(nullptr, nullptr, &done)).code(), PTERON_INVALID_ARGUMENT);
+  EXPECT_EQ(Status::adopt(pteron_method_reset_state(nullptr)).code(), PTERON_INVALID_ARGUMENT);
+}
+
 TEST(Method, StopsWhenCancelled) {
   Loaded loaded("add.bpte");
   loaded.set_case(0);
@@ -435,6 +445,18 @@ TEST(Plan, ListsTheMethodsWhenTheNameIsUnknown) {
   pteron_plan* plan = nullptr;
   expect_failure(Status::adopt(pteron_plan_create(program, "nope", nullptr, &plan)), PTERON_NOT_FOUND,
                  {"'nope'", pteron_program_method(program, 0)->name, pteron_program_method(program, 1)->name});
+}
+
+TEST(Plan, RefusesBackendOptionsWithoutAList) {
+  pteron_program* program = nullptr;
+  must(Status::adopt(pteron_program_load_file(program_path("add.pte").c_str(), nullptr, &program)));
+  const std::unique_ptr<pteron_program, void (*)(pteron_program*)> owner(program, pteron_program_release);
+  pteron_plan_options options{};
+  options.struct_size = sizeof options;
+  options.backend_option_count = 1;
+  pteron_plan* plan = nullptr;
+  const Status status = Status::adopt(pteron_plan_create(program, "forward", &options, &plan));
+  EXPECT_EQ(status.code(), PTERON_INVALID_ARGUMENT) << status.message();
 }
 
 TEST(Plan, NamesTheBackendAndTheLibraryThatBringsIt) {
