@@ -1,5 +1,6 @@
 // pteron bench: how long a method takes to load and to run, and where the time goes.
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -81,6 +82,8 @@ struct Measurements {
 
 // A bundle's identifier stands where any FlatBuffer has it.
 bool is_bundle(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;  // a pipe would wait for its writer
   char head[8] = {};
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return false;  // loading it will say why
@@ -286,6 +289,7 @@ std::string to_text(const BenchOptions& options, const MethodInfo& info, const M
 }
 
 void bench(const BenchOptions& options) {
+  if (std::isnan(options.seconds)) fail(kUsage, "--seconds takes a number of seconds, not 'nan'");
   apply_threads(options.model);
   Measurements m;
   const Stopwatch loading;
@@ -328,6 +332,7 @@ void add_bench(CLI::App* app) {
   add_model_options(command, &options->model, kWithMethod | kWithRunning);
   command->add_option("--warmup", options->warmup, "Runs before those that count")
       ->type_name("N")
+      ->check(CLI::Range(size_t{0}, kLargestRunCount))
       ->capture_default_str();
   command->add_option("--runs", options->runs, "Runs that count; default: as many as --seconds allows")
       ->type_name("N")

@@ -1,4 +1,6 @@
 // pteron check: a bundle's cases against their expected outputs.
+#include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -160,6 +162,12 @@ void check(const CheckOptions& options) {
   if (!passed) throw Failure(kComparisonFailed, "outputs differ from the expected ones");
 }
 
+// CLI11's own ranges let NaN through, with which nothing would pass.
+std::string tolerance_problem(const std::string& text) {
+  const double value = std::strtod(text.c_str(), nullptr);
+  return std::isfinite(value) && value >= 0 ? "" : "a tolerance is a finite number of at least 0, not '" + text + "'";
+}
+
 }  // namespace
 
 void add_check(CLI::App* app) {
@@ -170,10 +178,10 @@ void add_check(CLI::App* app) {
   add_model_options(command, &options->model, kWithRunning);
   command->add_option("--atol", options->absolute, "Absolute tolerance, for all dtypes; default: by dtype")
       ->type_name("X")
-      ->check(CLI::NonNegativeNumber);
+      ->check(tolerance_problem, "NONNEGATIVE");
   command->add_option("--rtol", options->relative, "Relative tolerance, for all dtypes; default: by dtype")
       ->type_name("X")
-      ->check(CLI::NonNegativeNumber);
+      ->check(tolerance_problem, "NONNEGATIVE");
   command->callback([options] { check(*options); });
 }
 

@@ -41,6 +41,23 @@ void write_all(int fd, const std::string& path, std::string_view bytes) {
   }
 }
 
+// A link, a device or a pipe at `path` is there for a purpose; putting a file in its place would undo it.
+bool may_replace(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+}
+
+int open_to_write(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) fail(kInputOutput, "cannot create '%s': %s", path.c_str(), std::strerror(errno));
+  return fd;
+}
+
+void write_and_close(Descriptor* file, const std::string& path, std::string_view bytes) {
+  write_all(file->get(), path, bytes);
+  if (file->close() != 0) fail(kInputOutput, "cannot write '%s': %s", path.c_str(), std::strerror(errno));
+}
+
 template <typename T>
 T load(const char* data) {
   T value = 0;
@@ -60,7 +77,7 @@ void append(std::string* out, T value) {
 }  // namespace
 
 std::string read_file(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe is refused below, not waited for
   if (file.get() < 0) fail(kInputOutput, "cannot open '%s': %s", path.c_str(), std::strerror(errno));
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) {
@@ -80,16 +97,17 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, std::string_view bytes) {
-  const std::string partial = path + ".partial";
-  Descriptor file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) fail(kInputOutput, "cannot create '%s': %s", partial.c_str(), std::strerror(errno));
+  const bool replace = may_replace(path);
+  const std::string target = replace ? path + ".partial" : path;
+  Descriptor file(open_to_write(target));
+  if (!replace) return write_and_close(&file, target, bytes);
   try {
-    write_all(file.get(), partial, bytes);
-    if (file.close() != 0 || std::rename(partial.c_str(), path.c_str()) != 0) {
+    write_and_close(&file, target, bytes);
+    if (std::rename(target.c_str(), path.c_str()) != 0) {
       fail(kInputOutput, "cannot write '%s': %s", path.c_str(), std::strerror(errno));
     }
   } catch (...) {
-    ::unlink(partial.c_str());
+    ::unlink(target.c_str());
     throw;
   }
 }

@@ -10,7 +10,8 @@ namespace pteron::cli {
 // The bytes of a regular file. Failure kInputOutput with the system's reason.
 std::string read_file(const std::string& path);
 
-// Writes a file beside `path` and renames it, so that nobody sees half of it. Failure kInputOutput.
+// Writes a file beside `path` and renames it, so that nobody sees half of it. What is no regular file (a link, a
+// device, a pipe) is not replaced but written to. Failure kInputOutput.
 void write_file(const std::string& path, std::string_view bytes);
 
 bool ends_with(const std::string& text, std::string_view ending);

@@ -162,7 +162,8 @@ void add_run(CLI::App* app) {
   command->add_option("--labels", options->labels, "A text file with a label a line, for the largest elements")
       ->type_name("FILE");
   command->add_option("--top", options->top, "How many of the largest elements to name; with --labels: 5")
-      ->type_name("K");
+      ->type_name("K")
+      ->check(CLI::Range(size_t{0}, size_t{1} << 32));
   command->add_option("--repeat", options->repeat, "Run so many times; the last run's outputs count")
       ->type_name("N")
       ->check(CLI::Range(size_t{1}, size_t{1} << 32));

@@ -236,6 +236,9 @@ class Run(Command):
         arguments = ["--input", "zeros", "--input", "zeros", "--output", self.folder / "no" / "x.npz"]
         self.refused(IO, "cannot create", "run", program, *arguments)
 
+    def test_number_of_the_largest_is_negative(self):
+        self.refused(USAGE, "--top", "run", PROGRAMS / "add.pte", "--input=zeros", "--input=zeros", "--top=-1")
+
     def test_refused_inputs(self):
         program = PROGRAMS / "add.pte"
         for code, part, *arguments in (
@@ -416,7 +419,27 @@ class Check(Command):
         self.refused(USAGE, "--atol", "check", PROGRAMS / "add.bpte", "--atol=-1")
 
 
+    def test_tolerance_that_is_no_number(self):
+        self.refused(USAGE, "--rtol", "check", PROGRAMS / "add.bpte", "--rtol=nan")
+
+
 class Bench(Command):
+    def test_pipe(self):
+        os.mkfifo(self.folder / "pipe")
+        self.refused(IO, "regular file", "bench", self.folder / "pipe")
+
+    def test_seconds_that_are_no_number(self):
+        self.refused(USAGE, "--seconds", "bench", PROGRAMS / "add.pte", "--seconds=nan")
+
+    def test_negative_warm_up(self):
+        self.refused(USAGE, "--warmup", "bench", PROGRAMS / "add.pte", "--warmup=-1")
+
+    def test_a_trace_may_go_to_a_device(self):
+        link = self.folder / "trace"
+        link.symlink_to("/dev/full")
+        self.refused(IO, "No space left", "bench", PROGRAMS / "add.pte", "--runs", 1, "--trace-file", link)
+        self.assertTrue(link.is_symlink())
+
     def test_schema(self):
         document = self.json("bench", PROGRAMS / "conv.bpte", "--runs", 5, "--warmup", 1, "--profile")
         self.assertEqual(document["schema"], "pteron.bench/1")
