@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "runtime/foreign_code.h"
 #include "runtime/host.h"
 
 namespace pteron::runtime {
@@ -24,12 +25,11 @@ int call_backend(pteron_backend_context* context, Call call) {
 // The backend's own words; what its code means when it gave none.
 std::string reason(const pteron_backend_context& context, int code) {
   if (!context.message.empty()) return context.message;
-  return format_text("%s (it gave no reason)", pteron_code_name(static_cast<pteron_code>(code)));
+  return format_text("%s (it gave no reason)", pteron_code_name(known_code(code, PTERON_BACKEND_FAILED)));
 }
 
 Status failure(const pteron_backend* backend, const pteron_backend_context& context, int code, const char* what) {
-  const bool known = code > PTERON_OK && code <= PTERON_IO;
-  return error(known ? static_cast<pteron_code>(code) : PTERON_BACKEND_FAILED, "backend '%s': %s%s", backend->id, what,
+  return error(known_code(code, PTERON_BACKEND_FAILED), "backend '%s': %s%s", backend->id, what,
                reason(context, code).c_str());
 }
 

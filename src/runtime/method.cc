@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "runtime/foreign_code.h"
 
 namespace pteron::runtime {
 namespace {
@@ -658,7 +659,7 @@ Status Method::execute_kernel(size_t index) {
     context_.failure = "a parallel loop did not finish";
   }
   if (code == PTERON_OK) return Status();
-  return failed(step, Status(static_cast<pteron_code>(code), context_.failure.c_str()));
+  return failed(step, Status(known_code(code, PTERON_KERNEL_FAILED), context_.failure.c_str()));
 }
 
 // A moved tensor is copied, so that both values keep memory of their own: the planner need not know which branch ran.

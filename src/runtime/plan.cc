@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "runtime/component_loader.h"
 #include "runtime/constant_views.h"
+#include "runtime/foreign_code.h"
 #include "runtime/graph_builder.h"
 #include "runtime/value_table.h"
 
@@ -208,7 +209,8 @@ Status Plan::prepare_kernels() {
       context.failure = "a parallel loop did not finish";
     }
     if (code != PTERON_OK) {
-      return error(static_cast<pteron_code>(code), "%s: %s", graph_.place(step).c_str(), context.failure.c_str());
+      return error(known_code(code, PTERON_KERNEL_FAILED), "%s: %s", graph_.place(step).c_str(),
+                   context.failure.c_str());
     }
   }
   return Status();
