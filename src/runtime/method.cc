@@ -383,9 +383,8 @@ Status Method::set_input(size_t index, const pteron_value& given) {
     case PTERON_KIND_STRING:
       PTERON_TRY(set_scalar_input(index, given));
       break;
-    default:
-      PTERON_TRY(set_list_input(index, given));
-      break;
+    default:  // the loader takes no other kinds as inputs: the exporter flattens lists
+      return error(PTERON_INTERNAL, "%s is a %s", input_text(index).c_str(), pteron_kind_name(expected.kind));
   }
   inputs_[index].set = true;
   return Status();
@@ -422,44 +421,6 @@ Status Method::set_scalar_input(size_t index, const pteron_value& given) {
   }
   target = accepted;
   return Status();
-}
-
-Status Method::set_list_input(size_t index, const pteron_value& given) {
-  const int32_t value_index = graph_.inputs[index];
-  const format::Value& expected = graph_.values[static_cast<size_t>(value_index)];
-  if (given.kind != expected.kind) {
-    return error(PTERON_INVALID_INPUT, "%s: expected a %s, got a %s", input_text(index).c_str(),
-                 pteron_kind_name(expected.kind), pteron_kind_name(given.kind));
-  }
-  const bool ints = expected.kind == PTERON_KIND_INT_LIST;
-  const bool tensors = expected.kind == PTERON_KIND_TENSOR_LIST || expected.kind == PTERON_KIND_OPTIONAL_TENSOR_LIST;
-  if (!ints && !tensors) {
-    // Doubles and bools stand in the file itself: nothing can replace them.
-    const bool doubles = expected.kind == PTERON_KIND_DOUBLE_LIST;
-    const bool same = doubles
-                          ? given.as.double_list.count == expected.doubles.size() &&
-                                std::equal(expected.doubles.begin(), expected.doubles.end(), given.as.double_list.items)
-                          : given.as.bool_list.count == expected.bools.size() &&
-                                std::equal(expected.bools.begin(), expected.bools.end(), given.as.bool_list.items);
-    if (same) return Status();
-    return error(PTERON_INVALID_INPUT, "%s: the program was exported for one %s only; another was given",
-                 input_text(index).c_str(), pteron_kind_name(expected.kind));
-  }
-  const size_t count = ints ? given.as.int_list.count : given.as.tensor_list.count;
-  if (count != expected.items.size()) {
-    return error(PTERON_INVALID_INPUT, "%s: expected a %s of %zu items, got %zu", input_text(index).c_str(),
-                 pteron_kind_name(expected.kind), expected.items.size(), count);
-  }
-  for (size_t i = 0; i < count; ++i) {
-    if (expected.items[i] < 0) continue;
-    if (ints) {
-      values_.value(expected.items[i]).as.as_int = given.as.int_list.items[i];
-    } else {
-      const int32_t tensor = graph_.values[static_cast<size_t>(expected.items[i])].tensor;
-      PTERON_TRY(set_tensor_input(index, tensor, given.as.tensor_list.items[i]));
-    }
-  }
-  return ints ? values_.refresh_list(value_index) : Status();
 }
 
 Status Method::set_tensor_input(size_t index, int32_t tensor, const pteron_tensor* given) {

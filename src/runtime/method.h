@@ -99,7 +99,6 @@ class Method {
   void find_outputs();
 
   Status set_scalar_input(size_t index, const pteron_value& value);
-  Status set_list_input(size_t index, const pteron_value& value);
   Status set_tensor_input(size_t index, int32_t tensor, const pteron_tensor* given);
   Status use_converted(int32_t tensor, const pteron_tensor& given);
   std::string input_text(size_t index) const;
