@@ -10,7 +10,6 @@
 namespace pteron::kernels {
 namespace {
 
-using engine::ConvLayout;
 using engine::ConvPlan;
 using engine::ConvShape;
 
