@@ -396,9 +396,13 @@ Result<MemoryPlan> plan_memory(const Graph& graph, pteron_planner planner) {
   const std::vector<Lifetime> lifetimes = lifetimes_of(graph, groups);
   if (planner != PTERON_PLANNER_OWN) {
     Result<MemoryPlan> plan = plan_of_file(graph, groups, lifetimes);
-    Status sound = plan.ok() ? check_overlaps(graph, groups, lifetimes, *plan) : std::move(plan).status();
-    if (sound.ok()) return plan;
-    if (planner == PTERON_PLANNER_FILE) return sound;
+    if (plan.ok()) {
+      Status sound = check_overlaps(graph, groups, lifetimes, *plan);
+      if (sound.ok()) return plan;
+      if (planner == PTERON_PLANNER_FILE) return sound;
+    } else if (planner == PTERON_PLANNER_FILE) {
+      return plan;
+    }
   }
   return plan_from_lifetimes(graph, groups, lifetimes);
 }
