@@ -22,7 +22,8 @@ struct PoolShape {
   std::array<int64_t, 2> dilation{1, 1};  // maximum only
 };
 
-// NaN wins, the last of several. indices (may be null): position h * in_width + w of the chosen element, in the output's layout.
+// NaN wins, the last of several. indices (may be null): position h * in_width + w of the chosen element, in the
+// output's layout.
 void max_pool2d(const PoolShape& shape, ConvLayout layout, const float* in, float* out, int64_t* indices,
                 const Parallel& parallel);
 
