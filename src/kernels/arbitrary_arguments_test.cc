@@ -73,7 +73,7 @@ class ArbitraryCall {
     const int dtype = alike && (dtypes == 0 || (dtypes & bit(shared_dtype_)) != 0) ? shared_dtype_ : any_dtype(dtypes);
     std::vector<int64_t> sizes;
     if (written) {
-      sizes.assign(static_cast<size_t>(out_rank_), out_rank_ > 3 ? 4 : 12);
+      sizes.assign(static_cast<size_t>(out_rank_), out_rank_ > 2 ? 4 : 12);
     } else {
       const int rank = alike ? shared_rank_ : static_cast<int>(pick(5));
       for (int dim = 0; dim < rank; ++dim) {
@@ -89,6 +89,7 @@ class ArbitraryCall {
     }
     boxes_.push_back(std::make_unique<TensorBox>(dtype, sizes, strides));
     TensorBox& made = *boxes_.back();
+    if (written) return made;  // what it holds before does not matter
     for (int64_t i = 0; i < made.numel(); ++i) {
       const int64_t value = dtype == PTERON_BOOL ? static_cast<int64_t>(pick(2)) : any_integer();
       write_element(dtype, made.element(i), any_real(), value);
@@ -162,7 +163,7 @@ TEST_P(ArbitraryArguments, GiveAResultOrAnError) {
   const pteron_kernel& kernel = *find_row(GetParam().c_str());
   const auto schema = runtime::parse_schema(kernel.schema);
   ASSERT_TRUE(schema.ok());
-  constexpr unsigned kSeeds = 60;
+  constexpr unsigned kSeeds = 40;
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     for (int out_rank = 0; out_rank < 5; ++out_rank) {
       ArbitraryCall arbitrary(kernel, *schema, seed, out_rank);

@@ -150,16 +150,16 @@ std::vector<char> run_with_threads(int threads, const char* name, const std::vec
 }
 
 TEST_F(ThreadCount, DoesNotChangeTheBitsOfAFunction) {
-  EXPECT_EQ(run_with_threads(1, "aten::tanh.out", {300001}, {300001}, nullptr),
-            run_with_threads(4, "aten::tanh.out", {300001}, {300001}, nullptr));
+  EXPECT_EQ(run_with_threads(1, "aten::tanh.out", {100001}, {100001}, nullptr),
+            run_with_threads(4, "aten::tanh.out", {100001}, {100001}, nullptr));
 }
 
 TEST_F(ThreadCount, DoesNotChangeTheBitsOfASum) {
   const std::vector<int64_t> rows = {1}, columns = {0};
-  EXPECT_EQ(run_with_threads(1, "aten::sum.IntList_out", {7, 100003}, {7}, &rows),
-            run_with_threads(4, "aten::sum.IntList_out", {7, 100003}, {7}, &rows));
-  EXPECT_EQ(run_with_threads(1, "aten::sum.IntList_out", {3001, 300}, {300}, &columns),
-            run_with_threads(4, "aten::sum.IntList_out", {3001, 300}, {300}, &columns));
+  EXPECT_EQ(run_with_threads(1, "aten::sum.IntList_out", {5, 40003}, {5}, &rows),
+            run_with_threads(4, "aten::sum.IntList_out", {5, 40003}, {5}, &rows));
+  EXPECT_EQ(run_with_threads(1, "aten::sum.IntList_out", {901, 100}, {100}, &columns),
+            run_with_threads(4, "aten::sum.IntList_out", {901, 100}, {100}, &columns));
 }
 
 }  // namespace
