@@ -39,19 +39,23 @@ Status set_input(pteron_method* method, size_t index, pteron_value value) {
 
 class Program : public testing::TestWithParam<const char*> {};
 
-TEST_P(Program, GivesWhatEagerPyTorchGave) {
-  const std::string file = std::string(GetParam()) + ".bpte";
+// Runs every case of every method, in order, on one instance of each method.
+void run_all_cases(const std::string& file, const pteron_plan_options* options) {
   pteron_bundle* bundle = nullptr;
   must(Status::adopt(pteron_bundle_load_file(program_path(file).c_str(), nullptr, &bundle)));
   const std::unique_ptr<pteron_bundle, void (*)(pteron_bundle*)> owner(bundle, pteron_bundle_release);
   pteron_program* program = pteron_bundle_program(bundle);
   for (size_t m = 0; m < pteron_program_method_count(program); ++m) {
     const char* name = pteron_program_method(program, m)->name;
-    Loaded loaded(file, name);
+    Loaded loaded(file, name, options);
     const size_t count = pteron_bundle_case_count(bundle, name);
     ASSERT_GT(count, 0u);
     for (size_t i = 0; i < count; ++i) loaded.run_case(i);
   }
+}
+
+TEST_P(Program, GivesWhatEagerPyTorchGave) {
+  run_all_cases(std::string(GetParam()) + ".bpte", nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, Program,
@@ -65,14 +69,10 @@ INSTANTIATE_TEST_SUITE_P(Fixtures, Program,
 
 // The runtime's own planner must give the same results wherever the file's plan is sound.
 TEST_P(Program, GivesTheSameWithTheRuntimesOwnPlanner) {
-  const std::string file = std::string(GetParam()) + ".bpte";
   pteron_plan_options options{};
   options.struct_size = sizeof options;
   options.planner = PTERON_PLANNER_OWN;
-  const char* method = std::strcmp(GetParam(), "two_methods") == 0 ? nullptr : "forward";
-  if (method == nullptr) GTEST_SKIP() << "two_methods has no method 'forward'; its methods run in the test above";
-  Loaded loaded(file, method, &options);
-  for (size_t i = 0; i < pteron_bundle_case_count(loaded.bundle, method); ++i) loaded.run_case(i);
+  run_all_cases(std::string(GetParam()) + ".bpte", &options);
 }
 
 // ---- Inputs
@@ -466,23 +466,6 @@ TEST(Plan, NamesTheBackendAndTheLibraryThatBringsIt) {
   pteron_plan* plan = nullptr;
   expect_failure(Status::adopt(pteron_plan_create(program, "forward", nullptr, &plan)), PTERON_MISSING_BACKEND,
                  {"OpenvinoBackend", "libpteron_backend_openvino.so"});
-}
-
-TEST(Plan, NamesEveryOperatorWithoutAKernel) {
-  pteron_program* program = nullptr;
-  must(Status::adopt(pteron_program_load_file(program_path("conv.pte").c_str(), nullptr, &program)));
-  const std::unique_ptr<pteron_program, void (*)(pteron_program*)> owner(program, pteron_program_release);
-  // A process that loaded the kernels before keeps them, so the names are looked for only where that is not so.
-  if (pteron_find_kernel("aten::convolution.out") != nullptr) {
-    GTEST_SKIP()
-        << "the kernels library is loaded already; run this test alone: --gtest_filter=Plan.NamesEveryOperator*";
-  }
-  pteron_plan_options options{};
-  options.struct_size = sizeof options;
-  options.no_auto_load = 1;
-  pteron_plan* plan = nullptr;
-  expect_failure(Status::adopt(pteron_plan_create(program, "forward", &options, &plan)), PTERON_MISSING_OPERATOR,
-                 {"aten::convolution.out (float32", "aten::max_pool2d_with_indices.out", "aten::relu.out"});
 }
 
 TEST(Plan, NamesTheFirstMissingExternalKey) {
