@@ -105,8 +105,7 @@ class PermutedConstants {
     const format::Tensor& source = graph_.tensors[static_cast<size_t>(value(step.args.front()).tensor)];
     const auto out = static_cast<size_t>(value(step.args.back()).tensor);
     format::Tensor& result = graph_.tensors[out];
-    const bool constant = source.storage == Storage::kConstant || source.storage == Storage::kExternalConstant;
-    if (!constant || !candidates[out] || result.bounded || result.dtype != source.dtype) return false;
+    if (!is_constant(source) || !candidates[out] || result.bounded || result.dtype != source.dtype) return false;
     const std::optional<Permutation> from = permutation_of(step, source.sizes.size());
     if (!from.has_value() || result.sizes.size() != from->size()) return false;
     std::vector<uint8_t> to(from->size());  // where each dim of the source goes

@@ -14,6 +14,11 @@
 
 namespace pteron::runtime {
 
+// True for a tensor whose bytes are the program's or a data file's and never change.
+inline bool is_constant(const format::Tensor& tensor) {
+  return tensor.storage == format::Storage::kConstant || tensor.storage == format::Storage::kExternalConstant;
+}
+
 // How a step touches one of its arguments.
 enum class Access : uint8_t {
   kRead,

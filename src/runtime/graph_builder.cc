@@ -16,10 +16,6 @@ namespace {
 using format::Opcode;
 using format::Storage;
 
-bool is_constant(const format::Tensor& tensor) {
-  return tensor.storage == Storage::kConstant || tensor.storage == Storage::kExternalConstant;
-}
-
 bool is_scalar_kind(int32_t kind) {
   return kind == PTERON_KIND_NONE || kind == PTERON_KIND_INT || kind == PTERON_KIND_BOOL ||
          kind == PTERON_KIND_DOUBLE || kind == PTERON_KIND_STRING;

@@ -173,17 +173,16 @@ Result<std::shared_ptr<const Plan>> Plan::create(std::shared_ptr<const Program> 
   }
   plan->read_ = std::move(uses.read);
   PTERON_ASSIGN(plan->memory_, plan_memory(plan->graph_, plan->options_.planner));
-  PTERON_TRY(plan->prepare_kernels());
+  PTERON_TRY(plan->prepare_kernels(uses.written));
   return std::shared_ptr<const Plan>(std::move(plan));
 }
 
-Status Plan::prepare_kernels() {
+Status Plan::prepare_kernels(const std::vector<bool>& written) {
   ValueTable table(graph_);
-  const ValueUses uses = value_uses(graph_);
   for (size_t i = 0; i < graph_.values.size(); ++i) {
     const auto index = static_cast<int32_t>(i);
     const bool input = std::find(graph_.inputs.begin(), graph_.inputs.end(), index) != graph_.inputs.end();
-    if (input || uses.written[i]) table.value(index).flags |= PTERON_VALUE_COMPUTED;
+    if (input || written[i]) table.value(index).flags |= PTERON_VALUE_COMPUTED;
   }
   pteron_kernel_context context(0);
   context.prepared = &prepared_;

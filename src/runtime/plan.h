@@ -56,7 +56,7 @@ class Plan {
  private:
   Plan() = default;
 
-  Status prepare_kernels();
+  Status prepare_kernels(const std::vector<bool>& written);  // one entry a value: whether steps write it
 
   std::shared_ptr<const Program> program_;
   const pteron_method_info* info_ = nullptr;

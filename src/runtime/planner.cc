@@ -16,10 +16,6 @@ constexpr uint64_t kAlignment = 64;
 
 using format::Storage;
 
-bool is_constant(const format::Tensor& tensor) {
-  return tensor.storage == Storage::kConstant || tensor.storage == Storage::kExternalConstant;
-}
-
 bool is_planned(const format::Tensor& tensor) {
   return tensor.storage == Storage::kPlanned || tensor.storage == Storage::kPlannedInitialised ||
          tensor.storage == Storage::kPlannedExternalInit;

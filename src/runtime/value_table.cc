@@ -8,8 +8,7 @@ ValueTable::ValueTable(const Graph& graph)
     : graph_(graph), values_(graph.values.size()), tensors_(graph.tensors.size()) {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const format::Tensor& source = graph.tensors[i];
-    const bool constant =
-        source.storage == format::Storage::kConstant || source.storage == format::Storage::kExternalConstant;
+    const bool constant = is_constant(source);
     TensorStorage& storage = tensors_[i];
     storage.set_shape(source.dtype, static_cast<int32_t>(source.sizes.size()), source.sizes.data(),
                       source.dim_order.data());
